@@ -39,11 +39,27 @@ with_pip() {
             return 1
         fi
     fi
-    local pip=(.venv/bin/python -m pip --disable-pip-version-check --quiet)
     # the programs that an old pip writes import `re` first: half of what `agentforge --version` would cost
-    "${pip[@]}" install --upgrade 'pip>=25.3' || echo "note: an older pip is used; commands start 6 ms later"
-    "${pip[@]}" install --require-hashes -r requirements.lock
-    "${pip[@]}" install --no-deps -e .
+    pip --upgrade 'pip>=25.3' || echo "note: an older pip is used; commands start 6 ms later"
+    pip --require-hashes -r requirements.lock || no_packages
+    pip --no-deps -e . || no_packages
+}
+
+# pip ARGUMENTS...: install with the environment's own pip; what it says goes into .venv/pip.log.
+pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet --retries 2 install "$@" 2>.venv/pip.log; }
+
+# no_packages: say in one line why pip failed and what to do, and end.
+no_packages() {
+    local remedy
+    case $(<.venv/pip.log) in
+    *CERTIFICATE_VERIFY_FAILED*) remedy="the certificate of the Python index is not trusted here; name that of your proxy: export PIP_CERT=/path/to/proxy.pem" ;;
+    *NameResolutionError* | *NewConnectionError* | *"timed out"* | *"Network is unreachable"* | *ProxyError*)
+        remedy="the Python index cannot be reached; check the network, or name yours: export PIP_INDEX_URL=..." ;;
+    *"No space left"*) remedy="there is no space left on the disk of $PWD or of ${TMPDIR:-/tmp}" ;;
+    *) remedy=$(grep '^ERROR' .venv/pip.log | tail -1) ;;
+    esac
+    echo "error: $remedy - then run make setup again (all that pip said: .venv/pip.log)" >&2
+    exit 1
 }
 
 command -v bwrap >/dev/null || apt bubblewrap || true

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Build wheel and sdist, install each into clean environments, and try what a user tries first. Needs the package index; works
 # with uv where it is, else with venv and pip.
-#   scripts/smoke.sh [EXTRA...]      without names: the base, every extra, the sdist, `uv tool install`, and pipx where it is
+#   scripts/smoke.sh [EXTRA...]      without names: the base on every Python, every extra, the sdist, `uv tool install`, and pipx
+#   scripts/smoke.sh --pythons       the base on every Python alone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -67,7 +68,7 @@ fresh() { # FOLDER WHAT...
     local folder=$1
     shift
     if command -v uv >/dev/null; then
-        uv venv --quiet --python "${PYTHON:-3.11}" "$folder"
+        uv venv --quiet --python "${python:-${PYTHON:-3.11}}" "$folder"
         uv pip install --quiet --python "$folder/bin/python" --constraint "$place/versions" "$@"
     else
         .venv/bin/python -m venv "$folder"
@@ -84,11 +85,22 @@ sdist=$(echo "$place"/dist/*.tar.gz)
 say "$(basename "$wheel")" "$(stat -c %s "$wheel") bytes"
 say "$(basename "$sdist")" "$(stat -c %s "$sdist") bytes"
 
+# The base on every Python that is promised and that is here; uv would download one, but not from a package index.
+for python in 3.11 3.12 3.13 3.14; do
+    if ! uv python find --no-python-downloads "$python" >/dev/null 2>&1; then
+        say "wheel on Python $python" "not tried: there is none here"
+        continue
+    fi
+    fresh "$place/python" "$wheel"
+    tried "wheel on $("$place/python/bin/python" -V)" whole "$place/python/bin"
+    rm -rf "${place:?}/python"
+done
+unset python
+[ "${1:-}" != --pythons ] || exit 0
+
 extras=("$@")
 if [ "${#extras[@]}" = 0 ]; then
     mapfile -t extras < <(sed -n '/^\[project.optional-dependencies\]/,/^\[/s/^\([a-z]*\) = .*/\1/p' pyproject.toml)
-    fresh "$place/base" "$wheel"
-    tried "wheel" whole "$place/base/bin"
     fresh "$place/sdist" "$sdist"
     tried "sdist" whole "$place/sdist/bin"
     if command -v uv >/dev/null; then

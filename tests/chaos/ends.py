@@ -100,6 +100,14 @@ def repeated(world: World) -> Iterator[str]:
             yield f"step {step} was asked again"
 
 
+def not_altered(world: World, when: str) -> Iterator[str]:
+    """What `verify` takes for altered though nobody altered it."""
+    done = world.run("verify", world.task, "--json")
+    if done.code != 0:
+        failed = [row for row in done.json["checks"] if not row["ok"]] if "checks" in done.json else done.json
+        yield f"{when}: verify says {done.code}: {failed}"
+
+
 def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _lasting(item) for key, item in value.items() if key not in _VOLATILE}

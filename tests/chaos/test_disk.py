@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_ends import differences, end_of, repeated, script
+from agentforge_ends import differences, end_of, not_altered, repeated, script
 from agentforge_world import REQUEST
 
 if TYPE_CHECKING:
@@ -74,9 +74,12 @@ def _failed_at(point: int, fault: str, end: End, world: World) -> Iterator[str]:
         return
     if done.returncode == _STORAGE:
         yield from _told(done.stdout, fault)
+    elif b"error[storage]" in done.stderr:
+        yield f"{fault}: exit 0 beside an error of the disk: {done.stderr[-300:]!r}"
     logs = list((world.repo / ".agentforge").glob("tasks/*/events.jsonl"))
     if not logs or b"\n" not in logs[0].read_bytes():  # nothing was acknowledged
         return
+    yield from not_altered(world, f"{fault}, before it is resumed")
     resumed = world.run("resume", world.task, "--json")
     if resumed.code == 8 and resumed.json["error"]["slug"] == "conflict":
         resumed = world.run("status", world.task, "--json")
@@ -85,6 +88,7 @@ def _failed_at(point: int, fault: str, end: End, world: World) -> Iterator[str]:
         return
     yield from differences(end_of(world), end)
     yield from repeated(world)
+    yield from not_altered(world, f"{fault}, resumed")
 
 
 def _told(output: bytes, fault: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_ends import differences, end_of, repeated, script
+from agentforge_ends import differences, end_of, not_altered, repeated, script
 from agentforge_world import REQUEST
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def test_a_run_killed_in_its_first_record_can_be_started_again(new_world: NewWor
 def _killed_at(point: int, mode: str, end: End, world: World, *, again: bool) -> Iterator[str]:
     """Kill, resume (after a second kill), and say in what the end differs."""
     _kill(world, point, mode, "start", REQUEST, "--model", world.model(script()))
+    yield from not_altered(world, mode)
     if again:
         _kill(world, 4, mode, "resume", world.task)
     done = world.run("resume", world.task, "--json")
@@ -70,6 +71,7 @@ def _killed_at(point: int, mode: str, end: End, world: World, *, again: bool) ->
         yield f"{mode}: exit {done.code}: {done.out[-600:]} {done.err}"
         return
     yield from (f"{mode}: {problem}" for problem in (*differences(end_of(world), end), *repeated(world)))
+    yield from not_altered(world, f"{mode}, resumed")
     if shown := world.git("worktree", "prune", "--dry-run"):
         yield f"{mode}: {shown}"
 

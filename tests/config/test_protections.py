@@ -102,7 +102,7 @@ def test_it_is_said_once_with_what_to_type(
     assert run(["config", "show", "--json", "--cwd", str(project)]) == 0
     assert capsys.readouterr().err == ""
     assert run(["trust", str(project), "--yes"]) == 0
-    assert "verification.untested  (protection)" in capsys.readouterr().out
+    assert "verification.untested" in capsys.readouterr().out
     assert run(["config", "show", "--json", "--cwd", str(project)]) == 0
     told = capsys.readouterr()
     assert any(row["key"] == "verification.untested" and row["value"] == 1000 for row in json.loads(told.out))

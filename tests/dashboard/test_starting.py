@@ -100,6 +100,7 @@ def test_a_task_is_started_in_a_browser_and_driven(chromium: BrowserContext, emp
     page.fill("input[name=model]", model(empty))
     page.click("button:has-text('Start the task')")
     page.wait_for_selector("h1:has-text('Add shout')")
+    assert page.locator(".badge.s-paused").count() == 0, "it begins by itself"
     page.wait_for_selector(".stages li[aria-current] :text('intake')")
     page.wait_for_selector("article.ask", timeout=60_000)
     assert page.is_visible("button:has-text('Answer')")

@@ -101,7 +101,15 @@ def test_accepted_work_is_measured_again_and_not_written_again(world: World) -> 
     assert called == ["intake", "analyze", "spec", "red", "green", "spec"]
     handed_in = [(row["data"]["stage"], row["data"]["by"]) for row in world.events("ArtifactSubmitted")]
     assert handed_in[-4:] == [("red", "harness"), ("green", "harness"), ("refactor", "harness"), ("deliver", "harness")]
-    sent = world.run("inspect", world.task, "--step", "6", "--show", "context", "--json")
+    sent = world.run(
+        "inspect",
+        world.task,
+        "--step",
+        str(world.events("ModelCalled")[-1]["data"]["step"]),
+        "--show",
+        "context",
+        "--json",
+    )
     assert "what you had handed in before" in json.dumps(sent.json)
     done = world.run("resolve", "E2", "--approve", "--resume", "--json")
     assert done.json["outcome"] == "delivered", done.out

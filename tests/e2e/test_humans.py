@@ -55,6 +55,24 @@ def test_an_ambiguous_request_escalates_and_goes_on_with_the_answer(world: World
     assert (row["status"], row["answer"]) == ("resolved", "a hyphen, always")
 
 
+def test_blocking_questions_come_together_and_the_task_goes_on_when_all_are_answered(world: World) -> None:
+    words = (QUESTION, "What becomes of digits?")
+    open_ones = [{"area": "a", "question": text, "impact": "blocking", "default": "as usual"} for text in words]
+    asked = [
+        {"question": text, "impact": "blocking", "source": "human_escalation", "answer": "unknown"} for text in words
+    ]
+    script = good_script(
+        intake=[reply(submit(intake(identified_ambiguities=open_ones)))], clarify=[reply(submit({"questions": asked}))]
+    )
+    done = world.start(script)
+    assert [(row["id"], row["question"]) for row in done.json["escalations"]] == [("E1", words[0]), ("E2", words[1])]
+    assert world.run("resolve", "E1", "--answer", "a hyphen", "--resume").code == 3
+    last = world.run("resolve", "E2", "--answer", "they stay", "--resume", "--json")
+    assert last.json["outcome"] == "delivered", last.out + last.err
+    rows = world.view("artifacts/phases/clarify/clarification.yaml")["questions"]
+    assert [row["answer"] for row in rows] == ["a hyphen", "they stay"]
+
+
 def test_an_approved_specification_goes_on(world: World) -> None:
     done = world.start(None, "--approve", "spec")
     assert done.code == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_world import good_script
+from agentforge_world import edit, good_script, reply
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -21,3 +21,13 @@ def test_a_checker_that_is_missing_at_the_base_too_is_told_and_hinders_nobody(wo
     assert any("flake8" in text for text in limits), limits
     conformance = world.view("artifacts/phases/refactor/deliverable.yaml")["conformance"]
     assert "flake8" not in conformance["checks"]
+
+
+def test_the_agent_of_a_stage_asks_for_conformance_and_reads_what_was_found(world: World) -> None:
+    good = good_script()["green"]
+    careless = reply(edit("return text.lower()", "return text.lower()  # é\n    import os"), ("run_checks", {}))
+    mended = reply(edit("return text.lower()  # é\n    import os", "return text.lower()"))
+    done = world.start(good_script(green=[careless, mended, *good]))
+    assert done.json["outcome"] == "delivered", done.out
+    (asked,) = [row["data"] for row in world.events("ToolFinished") if row["data"]["name"] == "run_checks"]
+    assert "F401" in asked["text"]

@@ -44,3 +44,11 @@ def test_a_link_expires_and_cannot_be_changed(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match="not made here"):
             links.verify(key, bad, now=1)
+
+
+def test_a_key_that_a_dying_process_left_empty_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "links.key").write_bytes(b"")
+    key = links.link_key(tmp_path)
+    assert len(key) == 32
+    assert links.link_key(tmp_path) == key
+    assert [path.name for path in tmp_path.iterdir()] == ["links.key"]

@@ -86,7 +86,7 @@ def test_tasks_are_listed_newest_first_with_how_they_stand(repo, run_parts):
     ).close()
     run("task-20250102-asks", "2025-01-02T00:00:00.000000Z", raised).close()
     run("task-20250103-left", "2025-01-03T00:00:00.000000Z", kinds.RunInterrupted(reason="x")).close()
-    (tasks_folder(repo) / "task-20250104-empty").mkdir()
+    (tasks_folder(repo) / "task-20250104-lost" / "blobs").mkdir(parents=True)
     with run("task-20250105-now", "2025-01-05T00:00:00.000000Z", *[*run_parts.step(1, "intake")][:2]):
         rows = list_tasks(repo)
     assert [(row.task_id, row.outcome) for row in rows] == [
@@ -94,7 +94,7 @@ def test_tasks_are_listed_newest_first_with_how_they_stand(repo, run_parts):
         ("task-20250103-left", "paused"),
         ("task-20250102-asks", "escalated"),
         ("task-20250101-old", "failed"),
-        ("task-20250104-empty", "damaged"),
+        ("task-20250104-lost", "damaged"),
     ]
     assert rows[0].prompt_tokens == 2100  # read from the log: its views were a step behind
     assert rows[2].open_escalations == ("E1",) and "missing" in rows[4].error
@@ -147,3 +147,13 @@ def test_a_file_in_the_place_of_the_folder_is_named_as_such(tmp_path: Path) -> N
     with pytest.raises(StorageError, match="Not a directory") as refused:
         ensure_agentforge_folder(tmp_path)
     assert "move it away" in refused.value.hint
+
+
+def test_a_folder_in_which_no_task_began_is_no_task(repo):
+    _, empty = new_task_folder(repo, "Add slugify", day="20251231")
+    _, leased = new_task_folder(repo, "Add shout", day="20251231")
+    (leased / "lease").write_text("{}\n")
+    assert list_tasks(repo) == []
+    assert list(empty.iterdir()) == []
+    (leased / "blobs").mkdir()  # the log of a task that was there is gone
+    assert [row.outcome for row in list_tasks(repo)] == ["damaged"]

@@ -88,6 +88,7 @@ def test_a_call_is_answered_and_a_resource_is_read(make: Make) -> None:
     assert _call(tools, "mcp_read_resource", server="odd", uri="memo://today").text == "what is written there"
     assert _call(tools, "mcp_read_resource", server="even", uri="x").error_type == "not-found"
     assert servers.prompt("odd", "review", {"what": "it all"}) == "Review it all."
+    assert servers.prompt("odd", "review", {"what": "the memo"}) == "Review this:\n\nwhat is written there"
     assert servers.listing("odd") == {"resources": ["memo://today (Today)"], "prompts": ["review"]}
 
 

@@ -22,6 +22,7 @@ class Terminal:
     """The program on a terminal of its own. Use as a context manager.
 
     Args:
+        folder: for tmux's own files.
         arguments: of `agentforge`.
         environ: what the program sees, whole.
     """
@@ -29,6 +30,7 @@ class Terminal:
     def __init__(
         self, folder: Path, *arguments: str, cwd: Path, environ: Mapping[str, str], size: tuple[int, int] = (80, 24)
     ) -> None:
+        self._folder = folder
         config = folder / "tmux.conf"
         config.write_text(_CONFIG)
         variables = [f"{name}={value}" for name, value in environ.items()]
@@ -60,6 +62,13 @@ class Terminal:
         """Give the program bytes, as its keyboard would."""
         for start in range(0, len(data), 512):
             self._command(f"send-keys -H {' '.join(f'{byte:02x}' for byte in data[start : start + 512])}")
+
+    def paste(self, data: bytes) -> None:
+        """Give the program many bytes at once, as a terminal does when somebody pastes."""
+        buffer = self._folder / "paste"
+        buffer.write_bytes(data)
+        self._command(f"load-buffer {shlex.quote(str(buffer))}")
+        self._command("paste-buffer -r")
 
     def resize(self, columns: int, rows: int) -> None:
         """Make the terminal larger or smaller."""

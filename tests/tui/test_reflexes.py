@@ -216,6 +216,7 @@ def test_subagents_are_a_tree_with_what_they_do(theatre: Theatre) -> None:
         await stage.say("look")
         await stage.idle()
         shown = stage.text()
+        assert len(stage.app.query("CallRow")) == 2, "each stands there once"
         assert shown.count("completed, 2 calls") == 2 and "find one" in shown and "find two" in shown
         row = next(iter(stage.app.query("CallRow")))
         row.change(type(row.line)(name="explore", argument="find"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,9 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
     subprocess.run([*git, "commit", "-qm", "base"], check=True)
     terminals: list[Terminal] = []
 
-    def open_terminal(*replies: dict[str, Any], options: tuple[str, ...] = (), **given: Any) -> Terminal:
+    def open_terminal(
+        *replies: dict[str, Any], options: tuple[str, ...] = (), awaited: str = "a new session", **given: Any
+    ) -> Terminal:
         if replies:
             (tmp_path / "script.yaml").write_text(yaml.safe_dump({"chat": list(replies)}))
         home = str(tmp_path / "home")
@@ -47,7 +51,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         folder.mkdir()
         arguments = ("--model", f"scripted/{tmp_path / 'script.yaml'}", *options)
         terminals.append(Terminal(folder, *arguments, cwd=repo, environ=environ, **given))
-        terminals[-1].until("a new session" if "--continue" not in options else "context")
+        terminals[-1].until(awaited)
         return terminals[-1]
 
     yield open_terminal
@@ -200,3 +204,85 @@ def test_two_screens_on_one_session_say_so_and_nothing_is_lost(opened: Opened) -
     second.until("agentforge 0.")
     first.send(b"more" + ENTER)
     first.until("Two.")
+
+
+def test_a_paste_of_five_megabytes_is_refused_whole_and_stays(opened: Opened) -> None:
+    terminal = opened({"text": "Hm."})
+    terminal.paste(b"\x1b[200~" + b"a line of a log that somebody pastes\n" * 140_000 + b"\x1b[201~")
+    terminal.until("[pasted 1: 140,001 lines")
+    terminal.send(ENTER)
+    shown = terminal.until("this conversation has room")
+    assert "[pasted 1: 140,001 lines" in shown
+    terminal.send(CTRL["c"] + b"hello" + ENTER)
+    terminal.until("Hm.")
+
+
+def test_a_session_that_was_cut_in_the_middle_is_opened_with_what_is_whole(opened: Opened, tmp_path: Path) -> None:
+    terminal = opened({"text": "One."}, {"text": "Two."})
+    terminal.send(b"first words" + ENTER)
+    terminal.until("One.")
+    terminal.send(CTRL["d"])
+    terminal.until("left with 0")
+    (log,) = (tmp_path / "home").rglob("runs/*/events.jsonl")
+    data = log.read_bytes()
+    log.write_bytes(data[:-20])  # the machine went down in the middle of a write
+    session = log.parent.name
+    refused = opened(options=("--resume", session), awaited="left with")
+    shown = "".join(refused.text().split("\n"))
+    assert "its end was cut off" in shown and f"agentforge sessions fork {session}" in shown
+    home = str(tmp_path / "home")
+    forked = [sys.executable, "-m", "agentforge", "sessions", "fork", session]
+    environ = {**os.environ, "HOME": home, "AGENTFORGE_HOME": home}
+    subprocess.run(forked, check=True, cwd=tmp_path / "repo", env=environ, capture_output=True)
+    again = opened({"text": "Two."}, options=("--continue",), awaited="first words")
+    assert "One." in again.until("One.")
+    again.send(b"go on" + ENTER)
+    again.until("Two.")
+
+
+def test_twenty_columns_hold_an_approval_and_an_answer(opened: Opened, tmp_path: Path) -> None:
+    edit = {"name": "edit", "args": {"path": "textkit.py", "old_string": "text.upper()", "new_string": "text.lower()"}}
+    terminal = opened({"tool_calls": [edit]}, {"text": "It is done now."}, size=(20, 24))
+    terminal.send(b"go" + ENTER)
+    shown = terminal.until("y allow once")
+    assert "text.lower()" in shown.replace("\n", "").replace("│", "").replace(" ", "") or "lower" in shown
+    assert max(map(len, shown.splitlines())) <= 20
+    terminal.send(b"y")
+    terminal.until("It is done now.")
+    assert "lower" in (tmp_path / "repo" / "textkit.py").read_text()
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("dark", "48;2;22;22;30"), ("light", "48;2;251;251;253")])
+def test_light_and_dark_reach_the_terminal(opened: Opened, theme: str, ground: str) -> None:
+    edit = {"name": "edit", "args": {"path": "textkit.py", "old_string": "text.upper()", "new_string": "text.lower()"}}
+    terminal = opened({"tool_calls": [edit]}, {"text": "Done."}, environ={"COLORTERM": "truecolor"})
+    terminal.send(f"/theme {theme}\r".encode() + b"go" + ENTER)
+    terminal.until("y allow once")
+    terminal.send(b"y")
+    terminal.until("Done.")
+    drawn = terminal.text(styles=True)
+    assert ground in drawn
+    added = {"dark": "48;2;18;52;31", "light": "48;2;215;245;221"}[theme]
+    assert added in drawn, "the ground of what was added"
+
+
+def test_an_image_is_pasted_as_the_path_that_a_terminal_drops(opened: Opened, tmp_path: Path) -> None:
+    picture = tmp_path / "shot one.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
+    terminal = opened({"text": "Seen."})
+    terminal.send(b"\x1b[200~" + str(picture).replace(" ", "\\ ").encode() + b"\x1b[201~")
+    terminal.until("[image 1: shot one.png]")
+    terminal.send(b"look" + ENTER)
+    terminal.until("Seen.")
+
+
+def test_vim_keys_take_their_bytes(opened: Opened) -> None:
+    terminal = opened({"text": "Hm."})
+    terminal.send(b"/vim" + ENTER)
+    terminal.until("insert")
+    terminal.send(b"hello world" + ESC)
+    terminal.until("normal")
+    terminal.send(b"0cwgoodbye")
+    terminal.until("│ goodbye world")
+    terminal.send(ENTER)
+    terminal.until("Hm.")

@@ -49,6 +49,11 @@ class Children:
             command = [sys.executable, "-m", "agentforge", "resume", folder.name, "--cwd", str(repository), *more]
             self._children[folder] = self._started(command)
 
+    def drives(self, folder: Path) -> bool:
+        """Whether a process that was started here is at work on a task, or about to be."""
+        with self._lock:
+            return self._running(folder)
+
     def interrupt(self, folder: Path) -> bool:
         """Ask the process to stop at a safe place, as Ctrl-C does; False when none was started here."""
         with self._lock:

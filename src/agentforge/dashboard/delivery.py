@@ -10,15 +10,20 @@ from agentforge.events.state.run_state import RunState
 Row = Mapping[str, Any]
 
 
-def card_of(state: RunState) -> dict[str, Any] | None:
-    """The delivery of a run as people decide about it; None where nothing was delivered. Every number was measured."""
-    report, delivered = state.artifacts.get("deliver"), state.delivered
-    if not report or not delivered:
+def card_of(state: RunState, *, draft: Row | None = None) -> dict[str, Any] | None:
+    """The delivery of a run as people decide about it; None where nothing was delivered. Every number was measured.
+
+    Args:
+        draft: the report of a delivery that waits for approval.
+    """
+    report, delivered = draft or state.artifacts.get("deliver"), state.delivered or {}
+    if not report or not (delivered or draft):
         return None
     base = state.base_commit[:12]
     return {
         "title": _subject(report) or str(report.get("title") or "Delivery"),
         "branch": state.branch,
+        "delivered": bool(delivered),
         "commit": str(delivered.get("commit") or ""),
         "look": f"git diff {base} {state.branch}",
         "merge": f"git merge {state.branch}",

@@ -66,9 +66,7 @@ def why_of(reading: Reading, *, standing: str) -> dict[str, str]:
     """Why a task stands where it does, and what helps; {} where the page says it in another place."""
     state, stopped = reading.state, reading.timeline.interrupted
     if standing == "running":
-        again = f", attempt {reading.timeline.attempts[-1].number}" if reading.timeline.attempts else ""
-        stage = state.stage or "the next stage"
-        return {"what": f"Working on {stage}{again}; {state.totals.steps} steps so far.", "then": ""}
+        return {"what": _under_way(reading), "then": ""}
     if standing == "waiting":
         return {
             "what": f"It waits for {', '.join(state.waits_for)}.",
@@ -85,6 +83,16 @@ def why_of(reading: Reading, *, standing: str) -> dict[str, str]:
     if not reading.timeline.attempts:
         return {"what": "Nobody has begun to work on it.", "then": "Resume begins it."}
     return {"what": "The process that drove it ended without giving a reason.", "then": _KEPT}
+
+
+def _under_way(reading: Reading) -> str:
+    """What the process that drives a run is about."""
+    state, attempts = reading.state, reading.timeline.attempts
+    if not attempts:
+        return "Its process is starting."
+    if not state.stage:
+        return f"Between {attempts[-1].stage} and the next stage; {state.totals.steps} steps so far."
+    return f"Working on {state.stage}, attempt {attempts[-1].number}; {state.totals.steps} steps so far."
 
 
 def _plan(state: RunState) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentforge.app.composition.run_result import outcome_of
 from agentforge.app.proof.audit import audit
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.delivery import card_of
 from agentforge.dashboard.diffs import diff_files
 from agentforge.dashboard.overview import overview_values
 from agentforge.dashboard.plots import spending_svg
@@ -84,7 +85,7 @@ def document_page(request: Request) -> Response:
 def head_of(request: Request, reading: Reading) -> dict[str, Any]:
     """What stands above every page of a task."""
     board, state = board_of(request), reading.state
-    running = read_holder(reading.folder).alive
+    running = read_holder(reading.folder).alive or board.children.drives(reading.folder)
     repository = board.ground.find(request.path_params["repo"])
     standing, queued = outcome_of(state, running=running), ""
     if not state.open_escalations:
@@ -123,6 +124,8 @@ def _overview(reading: Reading, head: Mapping[str, Any]) -> dict[str, Any]:
     state = reading.state
     values = overview_values(reading, standing=head["standing"], running=head["running"])
     approving = any(item.kind == "approval" for item in state.open_escalations)
+    draft = state.verdict.artifact if approving and state.stage == "deliver" and state.verdict else None
+    values["card"] = values["card"] or (card_of(state, draft=draft) if draft else None)
     diff = changes_of(reading) if values["card"] or (approving and state.trees.get("work")) else _NO_CHANGES
     return {**values, "shown": to_approve(state), "diff": diff}
 

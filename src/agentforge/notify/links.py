@@ -8,6 +8,7 @@ import hmac
 import json
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from agentforge.canonical import canonical_bytes
@@ -42,12 +43,18 @@ def link_key(folder: Path) -> bytes:
     """
     path = folder / "links.key"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
+    with suppress(FileNotFoundError):
+        if len(key := path.read_bytes()) == _KEY_BYTES:
+            return key
+        path.unlink(missing_ok=True)  # of a process that died while it wrote: nobody may sign with what everybody knows
+    made = folder / f"links.{secrets.token_hex(8)}.new"
+    with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(_KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
+    with suppress(FileExistsError):  # another process was faster: its key is the key
+        os.link(made, path)
+    made.unlink()
     return path.read_bytes()
 
 

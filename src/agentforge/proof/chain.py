@@ -34,6 +34,13 @@ class Link:
     event: Event
 
 
+def without_torn_end(log: bytes) -> bytes:
+    """A log without what a process that died did not write to its end: one line without an end, or one that holds NUL."""
+    kept = log[: log.rfind(b"\n") + 1]
+    last = kept[kept[:-1].rfind(b"\n") + 1 :]
+    return kept[: -len(last)] if kept == log and b"\0" in last else kept
+
+
 def links(log: bytes) -> Iterator[Link]:
     """Yield the records of a log, each checked against the one before.
 

@@ -69,7 +69,7 @@ def blobs_check(files: Files, *, named: Set[str], recovered: bool, zlibs: Set[st
 
     Args:
         named: what the records name.
-        recovered: the run was interrupted once; a blob may then stand without the record that was to name it.
+        recovered: the run was interrupted once, or is now; a blob may then stand without the record that was to name it.
         zlibs: those that the run's processes wrote blobs by; with this one alone, each file must be what it writes.
     """
     problems, strange = [], 0

@@ -17,7 +17,7 @@ from agentforge.events.storage.view_mark import writers_of
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, Note, anchors_check, note_check
 from agentforge.proof.attestation import signature_check, stated_check
-from agentforge.proof.chain import LOG, Link, links
+from agentforge.proof.chain import LOG, Link, links, without_torn_end
 from agentforge.proof.contents import blob, blobs_check, has_blob, lease_check, unpacked
 from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files
@@ -32,7 +32,7 @@ MEANINGLESS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Asse
 Rebuild = Callable[[Files], Mapping[str, bytes]]
 """Writes the views of a run anew from its log and blobs: path -> bytes."""
 
-_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked, kinds.RunShared, kinds.NotificationSent)
+_AFTER_THE_END = (kinds.ForkMade, kinds.RunMarked, kinds.RunShared, kinds.NotificationSent, kinds.LogRecovered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +107,13 @@ def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     except IntegrityError as exc:
         return Report(subject="run", checks=(Check(name="blobs", ok=False, detail=exc.message),)), RunState()
     trail = _Trail(Judgements(document=_documents(files, around), complete=around.complete))
-    chain = _chain_check(files, trail)
+    lease, ended_well = lease_check(files, fence=0) if around.leased else (None, True)
+    chain = _chain_check(files, trail, ended_well=ended_well)
     name = trail.state.run_id or "run"
     if not chain.ok:
         return Report(subject=name, checks=(chain, anchors_check(around.anchors, trail.hashes))), trail.state
-    lease, ended_well = lease_check(files, fence=trail.fence) if around.leased else (None, True)
-    checks = [chain, *([lease] if lease else []), _blobs_check(files, trail)]
+    lease = lease_check(files, fence=trail.fence)[0] if around.leased else None
+    checks = [chain, *([lease] if lease else []), _blobs_check(files, trail, ended_well=ended_well)]
     checks += trail.judgements.checks()
     checks += _views_checks(files, around, trail, ended_well=ended_well)
     commit = _commit(around, trail.state)
@@ -125,11 +126,14 @@ def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     return Report(subject=name, checks=tuple(checks)), trail.state
 
 
-def _chain_check(files: Files, trail: _Trail) -> Check:
+def _chain_check(files: Files, trail: _Trail, *, ended_well: bool) -> Check:
     if LOG not in files:
         return Check(name="chain", ok=False, detail=f"{LOG} is missing")
+    log = files[LOG]
+    whole = log if ended_well else without_torn_end(log)
+    torn = f", and {len(log) - len(whole)} bytes of one that was being written" if len(whole) != len(log) else ""
     try:
-        for link in links(files[LOG]):
+        for link in links(whole):
             if not trail.hashes and not isinstance(link.event, kinds.RunStarted):
                 raise IntegrityError("record 1 does not begin a run")
             trail.see(link)
@@ -140,12 +144,12 @@ def _chain_check(files: Files, trail: _Trail) -> Check:
         return Check(name="chain", ok=False, detail=told)
     if not trail.hashes:
         return Check(name="chain", ok=False, detail=f"{LOG} holds no record")
-    return Check(name="chain", ok=True, detail=f"{len(trail.hashes)} records, head {trail.hashes[-1]}")
+    return Check(name="chain", ok=True, detail=f"{len(trail.hashes)} records, head {trail.hashes[-1]}{torn}")
 
 
-def _blobs_check(files: Files, trail: _Trail) -> Check:
+def _blobs_check(files: Files, trail: _Trail, *, ended_well: bool) -> Check:
     zlibs = {str(versions.get(ZLIB, "")) for versions in trail.versions}
-    return blobs_check(files, named=trail.named, recovered=trail.resumed, zlibs=zlibs)
+    return blobs_check(files, named=trail.named, recovered=trail.resumed or not ended_well, zlibs=zlibs)
 
 
 def _documents(files: Files, around: Surroundings) -> Callable[[str], bytes]:

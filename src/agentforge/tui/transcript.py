@@ -27,6 +27,7 @@ from agentforge.app.sessions.display import (
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.text.hygiene import clean
+from agentforge.session.decide import SPAWNS
 from agentforge.tui.looks import Signs
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
@@ -234,12 +235,16 @@ class Transcript(VerticalScroll):
         return rows.last() if rows else None
 
     async def _call(self, event: kinds.ToolStarted, diff: str) -> None:
+        if event.name.startswith(SPAWNS):  # the subagent has a line of its own
+            return
         row = CallRow(begun(event), signs=self.signs, diff=diff)
         row.arguments = event.arguments
         await self._begin((event.step, event.index), row)
 
     async def _called(self, event: kinds.ToolFinished, state: RunState) -> None:
         row = self._calls.pop((event.step, event.index), None)
+        if row is None and event.name.startswith(SPAWNS) and event.status == "success":
+            return
         if row is None:
             row = CallRow(unstarted(event, state), signs=self.signs)
             await self._begin(None, row)

@@ -53,7 +53,7 @@ def exit_code(result: RunResult) -> int:
     """The exit code of protocols.md for where the run stands."""
     outcome = outcome_of(result.state)
     if outcome in ("delivered", "analyzed"):
-        failed = result.error is not None and result.state.pull.get("wanted")
+        failed = result.state.pull.get("wanted") or isinstance(result.error, errors.StorageError)
         return result.error.exit_code if failed and result.error is not None else errors.EXIT_DONE
     if outcome == "waiting" and result.error is None:
         return errors.EXIT_WAITING

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.chat import ChatOptions
-from agentforge.app.sessions.checkpoints import before_turn
 from agentforge.app.sessions.logs import begin_log
 from agentforge.app.sessions.salvage import salvaged_state
 from agentforge.app.sessions.snapshots import snapshot_state
 from agentforge.config.paths import data_dir
 from agentforge.errors import IntegrityError, RepositoryError, UsageError
 from agentforge.events import kinds
+from agentforge.events.fold.evolve import evolve
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
@@ -168,7 +168,10 @@ def fork(
     cwd = Path(state.repo)
     if not cwd.is_dir():
         raise UsageError(f"the session's folder {cwd} is gone", hint="make it again, or export the session")
-    talk = before_turn(state.talk) if state.talk.open else state.talk
+    if state.talk.open:  # nothing of the turn that can be read is left out
+        broken = kinds.TurnFinished(turn=state.talk.turn, outcome="failed", reason="the record breaks off here")
+        state = evolve(state, broken, at=utc_now())
+    talk = state.talk
     settled = {key: value for key, value in talk.settings.items() if key != "name"}
     options = ChatOptions(cwd=cwd, name=name, model=state.model or None)
     talk = replace(talk, settings=settled)

@@ -47,13 +47,15 @@ def _resume(chat: Chat, rest: str) -> SlashReply:
 def _offered(chat: Chat) -> SlashReply:
     """The sessions to choose from, the ones of this folder first."""
     here = str(chat.workshop.root)
-    rows = [row for row in all_sessions(chat.workshop.environ) if not row.problem and row.session_id != chat.session_id]
+    rows = [row for row in all_sessions(chat.workshop.environ) if row.session_id != chat.session_id]
     rows.sort(key=lambda row: row.cwd != here)
     choices = tuple(
         Choice(
             value=row.session_id,
             label=(row.name or row.goal or "(nothing was said)")[:80],
-            about=f"{row.updated_at[:16].replace('T', ' ')}, {row.turns} {'turn' if row.turns == 1 else 'turns'}"
+            about=f"cannot be read: {row.problem}"
+            if row.problem
+            else f"{row.updated_at[:16].replace('T', ' ')}, {row.turns} {'turn' if row.turns == 1 else 'turns'}"
             + ("" if row.cwd == here else f", {row.cwd}"),
         )
         for row in rows

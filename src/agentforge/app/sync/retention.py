@@ -23,7 +23,7 @@ from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import list_tasks, tasks_folder
-from agentforge.workspace.git.objects import commit_object, drop_ref
+from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import kept_runs, snapshot_ref
 from agentforge.workspace.git.worktree import worktree_of
@@ -172,6 +172,7 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
     if not dry_run:
         drop_head(environ, row.folder)
         drop_ref(git, f"{TREES_REF}/{state.run_id}")
+        drop_ref(git, waiting_ref(state.run_id))
         drop_ref(git, snapshot_ref(state.run_id))
         shutil.rmtree(row.folder)
     return Removal(
@@ -192,6 +193,7 @@ def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Remo
             continue
         if not dry_run:
             drop_ref(git, f"{TREES_REF}/{run_id}")
+            drop_ref(git, waiting_ref(run_id))
             drop_ref(git, snapshot_ref(run_id))
         reason = f"the folder of the run is gone, and the last snapshot is {int(age_s / _DAY_S)} days old"
         yield Removal(kind="snapshots", name=run_id, path=git.top, size_bytes=0, reason=reason)

@@ -253,7 +253,7 @@ def _create(
     graded: bool,
 ) -> RunLog:
     from agentforge.app.composition.provenance import digests, supplied_tests
-    from agentforge.workspace.git.worktree import branch_name, worktree_of
+    from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
 
     profile = SMALL if options.refactoring else "" if options.workflow else models.profile()
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
@@ -261,7 +261,8 @@ def _create(
     added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
     now = utc_now()
     title = f"plan {request}" if options.workflow == "split" else request
-    task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""))
+    besides = names_with_branches(git)
+    task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""), besides=besides)
     with _removed_on_error(folder):
         first = kinds.RunStarted(
             kind="task",
@@ -375,8 +376,9 @@ def _recorded_interruption(log: RunLog) -> Iterator[None]:
 
 
 def _record_break(log: RunLog, error: AgentForgeError, *, slug: str = "", hooks: HookEngine | None = None) -> None:
-    """Record why the process stops, and tell the hooks; a log that takes no more records keeps what it has."""
-
+    """Record why the process stops, and tell the hooks; a log that is over or takes no more records keeps what it has."""
+    if log.state.outcome:
+        return
     try:
         log.append(kinds.RunInterrupted(reason=error.message, slug=slug or error.slug))
         for run in hooks.on_error(str(error)).runs if hooks is not None else ():

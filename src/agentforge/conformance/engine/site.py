@@ -100,14 +100,17 @@ class Site:
     def _run(
         self, argv: Sequence[str], *, env: Mapping[str, str], stdin: bytes | None, writable: tuple[Path, ...] = ()
     ) -> Completed:
-        done = self.sandbox.run(
-            argv,
-            box=self._box(env, writable),
-            timeout_s=self.timeout_s,
-            output_limit_bytes=_OUTPUT_LIMIT_BYTES,
-            stdin=stdin,
-            merge_stderr=False,
-        )
+        for _ in range(_TRIES):
+            done = self.sandbox.run(
+                argv,
+                box=self._box(env, writable),
+                timeout_s=self.timeout_s,
+                output_limit_bytes=_OUTPUT_LIMIT_BYTES,
+                stdin=stdin,
+                merge_stderr=False,
+            )
+            if done.exit_code not in _KILLED or done.timed_out:
+                break
         if done.timed_out:
             raise CheckCrashedError(f"did not end within {self.timeout_s:.0f} s")
         if done.omitted_bytes:
@@ -130,6 +133,11 @@ class Site:
             overlays=tuple(overlays),
             interpreters=(Path(self.interpreter),) if self.interpreter else (),
         )
+
+
+_KILLED = (-9, 137)
+_TRIES = 3
+"""What the machine ended (no memory left, somebody's `kill -9`) says nothing about the work: it is measured again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

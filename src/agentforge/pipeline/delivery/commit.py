@@ -21,7 +21,7 @@ from agentforge.pipeline.facts.traceability import shown_strength, strength_limi
 from agentforge.pipeline.ledger.shown import asks_traced
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import action_of, items
-from agentforge.workspace.git.objects import advance_branch
+from agentforge.workspace.git.objects import advance_branch, drop_ref, waiting_ref
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
 
@@ -35,6 +35,9 @@ def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
         message_of = commit_message
     message = message_of(state, trail=runtime.trail())
     commit = runtime.git.commit_tree(tree, parents=[state.base_commit], message=message, when=state.last_at)
+    runtime.git.update_ref(
+        waiting_ref(state.run_id), commit
+    )  # a human may be asked first, and git may tidy up meanwhile
     made = runtime.git.tree_of(commit)
     return {
         "branch": state.branch,
@@ -57,6 +60,7 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
         advance_branch(runtime.git, state.branch, commit, was=state.base_commit)
     else:
         runtime.git.create_branch(state.branch, commit)
+    drop_ref(runtime.git, waiting_ref(state.run_id))
     runtime.git.point_at(runtime.worktree, commit)
     if not state.apply:
         return False

@@ -33,6 +33,7 @@ SHAPES = (
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
         r"(?P<secret>(?:[\sA-Za-z0-9+/=\\]|(?:Proc-Type|DEK-Info|Version|Comment): [^\n]*\n){40,})",
     ),
+    _shape("private-key", "b3BlbnNzaC1rZXktdjE", r"b3BlbnNzaC1rZXktdjE(?:[\sA-Za-z0-9+/=]|\\[nrt]){40,}"),
     _shape("anthropic-key", "sk-ant-", _BOUND + r"sk-ant-(?:api|admin|sid|oat)?\d*-?[A-Za-z0-9_-]{20,}"),
     _shape("openrouter-key", "sk-or-", _BOUND + r"sk-or-(?:v1-)?[A-Za-z0-9]{32,}"),
     _shape(
@@ -78,7 +79,7 @@ SHAPES = (
     ),
     _shape("npm-token", "npm_", _BOUND + r"npm_[A-Za-z0-9]{36}" + _END),
     _shape("pypi-token", "pypi-AgE", _BOUND + r"pypi-AgE[A-Za-z0-9_-]{50,}"),
-    _shape("huggingface-token", "hf_", _BOUND + r"hf_[A-Za-z]{34}" + _END),
+    _shape("huggingface-token", "hf_", _BOUND + r"hf_[A-Za-z0-9]{34}" + _END),
     _shape("groq-key", "gsk_", _BOUND + r"gsk_[A-Za-z0-9]{48,}"),
     _shape("xai-key", "xai-", _BOUND + r"xai-[A-Za-z0-9]{64,}"),
     _shape("replicate-token", "r8_", _BOUND + r"r8_[A-Za-z0-9]{37,40}" + _END),

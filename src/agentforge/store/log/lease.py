@@ -19,7 +19,7 @@ from agentforge.errors import LockedError, StorageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import storage_error
 
-_NAME = "lease"
+LEASE = "lease"
 _LARGEST = 4096
 
 
@@ -74,7 +74,7 @@ class Lease:
             LockedError: another process is the writer.
             StorageError: the lease file cannot be written.
         """
-        path = folder / _NAME
+        path = folder / LEASE
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as exc:
@@ -167,7 +167,7 @@ class Lease:
 def read_holder(folder: Path) -> Holder:
     """Who wrote the lease file of a run last; an unreadable or missing file says nobody."""
     try:
-        value = json.loads((folder / _NAME).read_bytes())
+        value = json.loads((folder / LEASE).read_bytes())
         return _holder(value)
     except (OSError, ValueError):
         return Holder()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +13,7 @@ from agentforge.errors import AgentForgeError, IntegrityError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import replace_file, storage_error, sync_folder
 from agentforge.store.log.intact import look_at, remembered
-from agentforge.store.log.lease import read_holder
+from agentforge.store.log.lease import LEASE, read_holder
 from agentforge.store.log.reader import LOG, load_state
 from agentforge.store.views.projector import read_summary
 from agentforge.views.summary_view import summary_value
@@ -91,18 +92,19 @@ def ensure_agentforge_folder(repo: Path) -> Path:
     return folder
 
 
-def new_task_folder(repo: Path, request: str, *, day: str) -> tuple[str, Path]:
+def new_task_folder(repo: Path, request: str, *, day: str, besides: Collection[str] = ()) -> tuple[str, Path]:
     """Name a new task and make its folder, which no other process gets.
 
     Args:
         day: `YYYYMMDD`.
+        besides: names that no task may have, though there is no folder of that name.
     Raises:
         StorageError: it cannot be made.
     """
     ensure_agentforge_folder(repo)
     folder = tasks_folder(repo)
     try:
-        taken = frozenset(path.name for path in folder.iterdir())
+        taken = frozenset(path.name for path in folder.iterdir()) | frozenset(besides)
         while True:
             name = canonical.task_id(request, day=day, taken=taken)
             try:
@@ -120,7 +122,7 @@ def list_tasks(repo: Path) -> list[TaskRow]:
     """All tasks of a repository, newest first. A task that cannot be read is listed as damaged, with the reason."""
 
     with remembered(tasks_folder(repo)) as known:
-        rows = [task_row(folder, known=known) for folder in _task_folders(repo)]
+        rows = [task_row(folder, known=known) for folder in _begun(_task_folders(repo))]
     return sorted(rows, key=lambda row: (row.started_at, row.task_id), reverse=True)
 
 
@@ -158,7 +160,7 @@ def task_summaries(repo: Path) -> list[dict[str, Any]]:
     """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
 
     with remembered(tasks_folder(repo)) as known:
-        found = [task_summary(folder, known=known) for folder in _task_folders(repo)]
+        found = [task_summary(folder, known=known) for folder in _begun(_task_folders(repo))]
     return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
 
 
@@ -177,6 +179,11 @@ def standing_now(folder: Path, summary: dict[str, Any]) -> str:
     waiting = tuple(str(item) for item in cast("list[str]", summary["open_escalations"]))
     needs = tuple(str(item) for item in cast("list[str]", summary.get("waits_for", [])))
     return str(summary["outcome"] or _standing(folder, waiting, needs))
+
+
+def _begun(folders: Iterable[Path]) -> list[Path]:
+    """Folders that hold anything of a task: a process that died before the first record leaves an empty one, or a lease."""
+    return [path for path in folders if (path / LOG).exists() or {*os.listdir(path)} - {LEASE}]  # noqa: PTH208
 
 
 def _task_folders(repo: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
 from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, prompt_of
+from agentforge.tools.mcp.results import filled_in
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -110,7 +111,7 @@ class Connection:
         """Fill in a prompt of the server; errors as those of `call`."""
         client = await self.ready()
         found = await self._answer(lambda: client.get_prompt(name, dict(arguments)), what=name)
-        return "\n\n".join(str(getattr(one.content, "text", "")) for one in found.messages)
+        return filled_in(found)
 
     async def listing(self) -> dict[str, list[str]]:
         """Name the resources and prompts that it offers."""

@@ -22,6 +22,11 @@ def observed(tool: str, result: Any) -> Observation:
     return Observation(status="success", summary=f"{tool}: {first}", text=text)
 
 
+def filled_in(result: Any) -> str:
+    """The messages of a prompt as one text, with the resources that stand in them."""
+    return _cut("\n\n".join(_blocks(one.content for one in result.messages)))
+
+
 def read_out(uri: str, result: Any) -> Observation:
     """Show a resource."""
     text = _cut("\n".join(_contents(one) for one in result.contents))

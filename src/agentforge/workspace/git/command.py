@@ -244,5 +244,7 @@ def _finished(argv: list[str], *, cwd: Path, env: Mapping[str, str], stdin: byte
     if done.timed_out:
         raise ToolchainError(f"git did not answer within {TIMEOUT_S:.0f} s in {cwd}", hint="check the file system")
     if done.omitted_bytes:
-        raise ToolchainError(f"git wrote more than {_OUTPUT_LIMIT_BYTES} bytes in {cwd}", hint="narrow the request")
+        raise ToolchainError(
+            f"git wrote more than {_OUTPUT_LIMIT_BYTES} bytes in {cwd}", hint="files of this size cannot be handled"
+        )
     return done

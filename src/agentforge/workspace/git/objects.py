@@ -70,6 +70,11 @@ def drop_ref(git: Git, ref: str) -> None:
     git.command.run("update-ref", "-d", ref)
 
 
+def waiting_ref(run_id: str) -> str:
+    """The ref that keeps the commit of a delivery until its branch does."""
+    return f"refs/agentforge/waiting/{run_id}"
+
+
 def has_object(git: Git, oid: str) -> bool:
     """Whether the repository still has an object."""
     return git.command.run("cat-file", "-e", oid).exit_code == 0

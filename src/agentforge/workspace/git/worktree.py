@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes
-from agentforge.errors import RepositoryError
+from agentforge.errors import ConflictError, RepositoryError
 from agentforge.frozen import dataclass
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
@@ -30,9 +30,26 @@ class Worktree:
         return self.git.snapshot(self.path, index=self.index)
 
 
+_BRANCHES = "agentforge"
+
+
 def branch_name(task_id: str) -> str:
     """The branch of a task: `agentforge/<task id>`."""
-    return f"agentforge/{task_id}"
+    return f"{_BRANCHES}/{task_id}"
+
+
+def names_with_branches(git: Git) -> set[str]:
+    """Names that no new task can have, because its branch would be in the way of one that stands there.
+
+    Raises:
+        ConflictError: a branch is called `agentforge`, so that none can stand below it: said before any model is paid.
+    """
+    listed = git.command.output("for-each-ref", "--format=%(refname:lstrip=2)", f"refs/heads/{_BRANCHES}")
+    found = os.fsdecode(listed).split()
+    if _BRANCHES in found:
+        told = f"a branch is called {_BRANCHES!r}, so git cannot make the branch of a task, {branch_name('TASK')}"
+        raise ConflictError(told, hint=f"rename it: git branch -m {_BRANCHES} ANOTHER-NAME")
+    return {name.split("/")[1] for name in found}
 
 
 def worktree_of(git: Git, *, data_dir: Path, task_id: str) -> Worktree:
