@@ -48,7 +48,7 @@ def run_suite(
         traced_files: the only files of which that is recorded; () = all.
         calls: write down calls of their functions, too.
         test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
-        built: see `Ground`.
+        built: see `TestSandbox`.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
         SandboxError: the box cannot be built.
