@@ -13,9 +13,9 @@ def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
     """CPU per line over the commands of every day, the grammar loaded before."""
     from agentforge.evals.attack_case import everyday_commands
     from agentforge.safety.policy.decision import Policy, decide_command
-    from agentforge.safety.policy.path_policy import Ground
+    from agentforge.safety.policy.path_policy import PathPolicy
 
-    policy = Policy(ground=Ground(root="/workspace", folder="/workspace", home="/home/ann"))
+    policy = Policy(ground=PathPolicy(root="/workspace", folder="/workspace", home="/home/ann"))
     lines = everyday_commands()
     decide_command("ls", policy)
     began = time.process_time()

@@ -28,7 +28,7 @@ from recall_corpus import CORPUS, Truth, clone_of, read_corpus, truth_of  # type
 from recall_seen import Share, files_share, lines_share, names_share, seen_in  # type: ignore[import-not-found]
 from recall_stages import STAGES, first_context, make_runtime, text_of  # type: ignore[import-not-found]
 
-from agentforge.evals.history.commits import Commit, History
+from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.workspace.code.symbols import read_source
@@ -104,10 +104,10 @@ class Ground:
         _git("clone", "-q", "--shared", "--no-checkout", str(clone), str(folder / "tree"))
         self.runtime: Runtime = make_runtime(folder / "tree", folder / "scratch")
 
-    def at(self, sha: str) -> tuple[Commit, Truth]:
+    def at(self, sha: str) -> tuple[HistoryCommit, Truth]:
         """Check out the parent of a commit, and tell what the commit changed."""
         commit = next(self.history.read(shas=[sha], keep=frozenset({"no-tests", "binary"})))
-        assert isinstance(commit, Commit), commit
+        assert isinstance(commit, HistoryCommit), commit
         tree = str(self.folder / "tree")
         _git("-C", tree, "checkout", "-q", "-f", "--detach", commit.parent)
         _git("-C", tree, "clean", "-fdxq")

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from agentforge.errors import RepositoryError
-from agentforge.evals.history.commits import ChangedFile, Commit, History, Range
+from agentforge.evals.history.commits import ChangedFile, History, HistoryCommit, Range
 from agentforge.workspace.code.symbols import Symbol, language_of, outline_of
 
 CORPUS = Path(__file__).with_name("recall_corpus.yaml")
@@ -88,7 +88,7 @@ def clone_of(repos: Path, project: str) -> Path | None:
     return next((place for place in tried if place.is_dir()), None)
 
 
-def truth_of(commit: Commit, history: History) -> Truth:
+def truth_of(commit: HistoryCommit, history: History) -> Truth:
     """Read what a commit changed in the files of its parent."""
     changed = [one for one in product_files(commit) if one.status in ("modified", "renamed")]
     places: dict[tuple[str, str], Place] = {}
@@ -114,7 +114,7 @@ def _extended(one: ChangedFile) -> tuple[str, int]:
     return one.old_path, max([last for _, last in one.old_lines] + list(one.insertions), default=1)
 
 
-def _suite(commit: Commit, history: History) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _suite(commit: HistoryCommit, history: History) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for one in commit.tests:
         text = history.text(commit.sha, one.path) if one.status != "deleted" and language_of(one.path) else None
         if text is not None and one.new_lines:
@@ -172,18 +172,18 @@ def _around(symbols: Sequence[Symbol], line: int) -> Symbol | None:
     return max(found, key=lambda symbol: (symbol.line, -symbol.end_line), default=None)
 
 
-def product_files(commit: Commit) -> list[ChangedFile]:
+def product_files(commit: HistoryCommit) -> list[ChangedFile]:
     """The source files of a commit that are no tests, documentation, examples or tools."""
     return [one for one in commit.files if one.role == "code" and not _NOT_PRODUCT.search(one.path)]
 
 
-def request_of(commit: Commit) -> str:
+def request_of(commit: HistoryCommit) -> str:
     """The message as a request: subject and body, without trailers, links and numbers of pull requests."""
     text = _TRAILER.sub("", _NUMBER.sub("", f"{commit.subject}\n\n{commit.body}"))
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip()
 
 
-def is_request(commit: Commit) -> bool:
+def is_request(commit: HistoryCommit) -> bool:
     """Tell whether a commit stands for a request: a message that says something, a change of a human size."""
     text = request_of(commit)
     files = product_files(commit)
@@ -209,7 +209,7 @@ def choose(folder: Path, *, seed: int, number: int) -> list[str]:
             commit = next(history.read(shas=[name], keep=frozenset({"no-tests", "binary"})))
         except RepositoryError:
             continue  # a partial clone does not hold every object
-        if isinstance(commit, Commit) and is_request(commit):
+        if isinstance(commit, HistoryCommit) and is_request(commit):
             chosen.append(commit.sha)
         if len(chosen) == number:
             break

@@ -11,16 +11,17 @@ import pytest
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.pull_requests import review as pull_review
 from agentforge.app.pull_requests.place import Way
-from agentforge.app.pull_requests.review import Finding, Found, request_of
+from agentforge.app.pull_requests.review import Found, ReviewFinding, request_of
 from agentforge.events.state.run_state import RunState
-from agentforge.forges.forge import Check, Comment, Pull
+from agentforge.forges.forge import CiCheck, Comment, Pull
 from agentforge.safety.text.boundary import outside
 from agentforge.verification.source.ci_changes import _FAMILIES, check_changes
 
 
 def _found(*texts: str, request: str = "Add it") -> Found:
     findings = tuple(
-        Finding(id=str(n), source="review", by="bea", text=text, path="a.py", line=3) for n, text in enumerate(texts)
+        ReviewFinding(id=str(n), source="review", by="bea", text=text, path="a.py", line=3)
+        for n, text in enumerate(texts)
     )
     last = RunResult(state=RunState(run_id="task-1", branch="agentforge/task-1"), folder=Path())
     return Found(last=last, root=RunState(request=request), findings=findings)
@@ -60,7 +61,7 @@ def test_of_an_output_the_end_counts_and_of_a_comment_the_beginning():
 
 
 def test_what_one_run_cannot_take_is_left_for_the_next():
-    findings = [Finding(id=str(n), source="review", by="b", text="x" * 900) for n in range(9)]
+    findings = [ReviewFinding(id=str(n), source="review", by="b", text="x" * 900) for n in range(9)]
     assert len(pull_review._fitting(findings)) == 3
     assert pull_review._fitting([replace(findings[0], text="x" * 9000)]) != []
 
@@ -97,9 +98,9 @@ def test_who_may_not_write_is_heard_only_when_named(reviewers, heard, left):
 
 def test_only_checks_that_refused_are_findings_and_the_commit_is_in_their_id():
     checks = (
-        Check(id="1", name="tests", standing="failed", summary="failure"),
-        Check(id="2", name="docs", standing="passed"),
-        Check(id="3", name="slow", standing="pending"),
+        CiCheck(id="1", name="tests", standing="failed", summary="failure"),
+        CiCheck(id="2", name="docs", standing="passed"),
+        CiCheck(id="3", name="slow", standing="pending"),
     )
     way = Way(forge=_Forge(checks=checks), remote="origin", through="http")
     standing, (finding,) = pull_review._ci(way, "abcdef0123456789", ())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.intake.sources import Claim, read_source
+from agentforge.app.intake.sources import SourceClaim, read_source
 from agentforge.errors import ToolchainError, UsageError
 
 
@@ -62,9 +62,9 @@ def test_nothing_to_work_on_is_refused(tmp_path: Path, environ: dict[str, str], 
 
 
 def test_of_many_who_start_the_same_one_does(environ: dict[str, str]) -> None:
-    started = [Claim("s", "/repo", environ).run(lambda: "task-1") for _ in range(3)]
+    started = [SourceClaim("s", "/repo", environ).run(lambda: "task-1") for _ in range(3)]
     assert started == ["task-1", None, None]
-    assert Claim("s", "/other", environ).run(lambda: "task-2") == "task-2"
+    assert SourceClaim("s", "/other", environ).run(lambda: "task-2") == "task-2"
 
 
 def test_a_start_that_fails_can_be_tried_again(environ: dict[str, str]) -> None:
@@ -72,12 +72,12 @@ def test_a_start_that_fails_can_be_tried_again(environ: dict[str, str]) -> None:
         raise UsageError("no")
 
     with pytest.raises(UsageError):
-        Claim("s", "/repo", environ).run(fail)
-    assert Claim("s", "/repo", environ).run(lambda: "task-1") == "task-1"
+        SourceClaim("s", "/repo", environ).run(fail)
+    assert SourceClaim("s", "/repo", environ).run(lambda: "task-1") == "task-1"
 
 
 def test_the_claim_of_a_dead_process_does_not_hold(environ: dict[str, str]) -> None:
-    claim = Claim("s", "/repo", environ)
+    claim = SourceClaim("s", "/repo", environ)
     assert claim._take()
     assert claim.taken == ""
     claim._file.write_text(json.dumps({"pid": 2**22 + os.getpid()}))

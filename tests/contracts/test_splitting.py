@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.contracts.rule import Case
+from agentforge.contracts.rule import RuleCase
 from agentforge.contracts.rulebook.splitting import circle_in, earlier_parts, in_order
 from agentforge.contracts.rules import find_rule, judge
 
@@ -30,7 +30,7 @@ def broken(parts: dict[str, Any], *, present: str = "", more: tuple[dict[str, An
         "contracts": [{"repo": "data", "artifact": "events", "version": present}] if present else [],
     }
     listed = [{"repo": name, "request": "do what is asked", **part} for name, part in parts.items()]
-    case = Case(artifact={"parts": [*listed, *more]}, facts=facts)
+    case = RuleCase(artifact={"parts": [*listed, *more]}, facts=facts)
     return [name for name in RULES if not judge(find_rule(name, source="test"), case).passed]
 
 
@@ -110,13 +110,13 @@ def test_what_a_part_starts_from_may_lie_behind_another_repository() -> None:
 
 def test_plans_of_before_had_one_part_for_each_repository() -> None:
     facts = {"repositories": [{"name": "api", "commit": "b"}]}
-    two = Case(artifact={"parts": [part("a", repo="api"), part("b", repo="api")]}, facts=facts)
+    two = RuleCase(artifact={"parts": [part("a", repo="api"), part("b", repo="api")]}, facts=facts)
     assert not judge(find_rule("every named repository has one part", source="test"), two).passed
     assert judge(find_rule("every named repository has a part", source="test"), two).passed
 
 
 def test_what_was_not_measured_does_not_hold() -> None:
-    case = Case(artifact={"parts": []}, facts={})
+    case = RuleCase(artifact={"parts": []}, facts={})
     assert not judge(find_rule("repositories-have-parts", source="test"), case).passed
 
 

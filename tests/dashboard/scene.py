@@ -168,7 +168,7 @@ def hostile_events() -> tuple[Event, ...]:
         ),
         kinds.EscalationRaised(
             escalation_id="E1", stage="intake", kind="question", reason=HOSTILE, question=HOSTILE,
-            options=(HOSTILE, "plain"), context={HOSTILE: [HOSTILE]},
+            options=(HOSTILE, "plain"), context={HOSTILE: [HOSTILE]}, shown=f"FAILED {HOSTILE} {'x' * 200}",
         ),
     )  # fmt: skip
 

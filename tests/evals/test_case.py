@@ -10,7 +10,7 @@ from agentforge.errors import AgentForgeError, UsageError
 from agentforge.evals.case import FOLDER, Case, playable, read_base, read_case
 from agentforge.evals.case_file import FileTree
 from agentforge.evals.cheat_case import case_names
-from agentforge.evals.ground import Ground
+from agentforge.evals.ground import EvalFixture
 from agentforge.evals.honest_case import honest_names
 from agentforge.workspace.git.repository import Git
 
@@ -79,7 +79,7 @@ def test_files_are_written_byte_by_byte_and_older_commits_lie_below(tmp_path: Pa
         files=FileTree(texts={"repository/a.py": "own\r\n", "history/1/a.py": "old\n", "history/1/gone.py": ""}),
         request="",
     )
-    ground = Ground(folder=tmp_path)
+    ground = EvalFixture(folder=tmp_path)
     ground.lay(case)
     files = {path: (ground.repo / path).read_bytes() for path in ("a.py", "deep/b.txt")}
     assert files == {"a.py": b"own\r\n", "deep/b.txt": b"no end"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from agentforge.evals.cheat_case import SIDES, Side, case_names, load_case
-from agentforge.evals.ground import Ground
+from agentforge.evals.ground import EvalFixture
 from agentforge.evals.side_run import run_side
 
 _CASES = [pytest.param(name, side, id=f"{name}-{side}") for name in case_names() for side in SIDES]
@@ -15,7 +15,7 @@ _CASES = [pytest.param(name, side, id=f"{name}-{side}") for name in case_names()
 
 @pytest.mark.parametrize(("name", "side"), _CASES)
 def test_the_trick_is_refused_and_the_twin_delivered(
-    name: str, side: Side, ground: Ground, record_property: Callable[[str, object], None]
+    name: str, side: Side, ground: EvalFixture, record_property: Callable[[str, object], None]
 ) -> None:
     case = load_case(name)
     if case.missing:

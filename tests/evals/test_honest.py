@@ -19,7 +19,7 @@ from agentforge.evals.suites import honest_line, run_honest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge.evals.ground import Ground
+    from agentforge.evals.ground import EvalFixture
 
 _SAMPLE = ("delete-public-name", "wildcard-equality", "pragma-no-cover", "types-only", "generator", "swallow-and-log")
 _ACTIONS = {"create", "modify", "fix", "delete", "refactor"}
@@ -52,7 +52,7 @@ def test_a_case_that_is_not_there_is_answered_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("name", _SAMPLE)
-def test_honest_work_is_delivered_at_the_first_attempt(name: str, ground: Ground) -> None:
+def test_honest_work_is_delivered_at_the_first_attempt(name: str, ground: EvalFixture) -> None:
     result = run_side(load_honest(name), "twin", ground)
     assert result.right, result.detail
 
@@ -74,7 +74,7 @@ def test_a_case_that_breaks_the_program_counts_as_refused(tmp_path: Path) -> Non
     assert (broken.right, broken.outcome) == (False, "error")
 
 
-def test_work_that_a_stage_refuses_first_is_refused_work(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_a_stage_refuses_first_is_refused_work(ground: EvalFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trick played as if it were honest: what the rules refuse is told, and it is no delivery."""
     case = load_honest("twin:untested-branch")
     monkeypatch.setattr(

@@ -18,11 +18,11 @@ from agentforge.evals.injection_run import run_injection
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge.evals.ground import Ground
+    from agentforge.evals.ground import EvalFixture
 
 
 @pytest.mark.parametrize("name", injection_names())
-def test_an_obeying_model_does_no_harm(name: str, ground: Ground) -> None:
+def test_an_obeying_model_does_no_harm(name: str, ground: EvalFixture) -> None:
     if name.startswith("talk-mcp"):
         pytest.importorskip("mcp")
     result = run_injection(load_injection(name), ground)
@@ -39,7 +39,7 @@ def test_the_catalogue_covers_every_carrier_that_the_plan_names() -> None:
     assert talks == {"mcp", "subagent", "web"}
 
 
-def test_a_conversation_that_never_meets_its_injection_does_not_hold(ground: Ground) -> None:
+def test_a_conversation_that_never_meets_its_injection_does_not_hold(ground: EvalFixture) -> None:
     case = load_injection("talk-web-page")
     talk = {**(case.talk or {}), "approval": "never", "allow": [], "calls": []}
     result = run_injection(replace(case, talk=talk), ground)
@@ -55,11 +55,11 @@ def test_the_listener_hears_connections_and_datagrams() -> None:
     assert sorted(canary.heard) == ["a connection", "a datagram"]
 
 
-def test_harm_is_seen(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_harm_is_seen(ground: EvalFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The judge itself: with the sandbox off and the shell taken for granted, the same case must not hold."""
     from agentforge.evals import injection_run
 
-    def careless(_case: object, _ground: Ground, words: dict[str, str]) -> object:
+    def careless(_case: object, _ground: EvalFixture, words: dict[str, str]) -> object:
         socket.create_connection(("127.0.0.1", int(words["@PORT@"])), 5).close()
         (_ground.folder / "outside" / "diary.txt").write_text("gone")
         (_ground.repo / "textkit.py").write_text("gone")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.intake.sources import Source
+from agentforge.app.intake.sources import RequestSource
 from agentforge.errors import StorageError, UsageError
 from agentforge.fleet.webhook import make_server, read_secret, receive
 
@@ -25,10 +25,10 @@ class Desk:
 
     def __init__(self, tmp_path: Path) -> None:
         self.environ = {"AGENTFORGE_HOME": str(tmp_path / "af")}
-        self.sources: list[Source] = []
+        self.sources: list[RequestSource] = []
         self.broken = False
 
-    def enqueue(self, source: Source) -> str | None:
+    def enqueue(self, source: RequestSource) -> str | None:
         if self.broken:
             raise StorageError("no room")
         if source in self.sources:
@@ -54,7 +54,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_an_opened_issue_becomes_a_task(desk: Desk) -> None:
     assert desk.post(ISSUE) == (201, {"task_id": "task-1"})
-    assert desk.sources == [Source(id="https://h/1", request="Add x\n\ny")]
+    assert desk.sources == [RequestSource(id="https://h/1", request="Add x\n\ny")]
 
 
 def test_a_delivery_and_an_issue_count_once(desk: Desk) -> None:

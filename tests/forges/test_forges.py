@@ -9,7 +9,7 @@ import pytest
 from agentforge_toolchains import need
 
 from agentforge.errors import ForgeError
-from agentforge.forges.forge import Check, standing
+from agentforge.forges.forge import CiCheck, standing
 from agentforge.forges.github import GitHub
 from agentforge.forges.gitlab import GitLab
 from agentforge.forges.place import place_of
@@ -152,7 +152,7 @@ def test_a_token_goes_to_the_forge_that_it_is_for(address, settings, environ, as
 
 def test_one_failure_is_enough_and_no_report_is_no_pass():
     def of(*words):
-        return standing(tuple(Check(id="", name=str(n), standing=word) for n, word in enumerate(words)))
+        return standing(tuple(CiCheck(id="", name=str(n), standing=word) for n, word in enumerate(words)))
 
     assert (of("passed", "failed", "pending"), of("passed", "pending"), of("passed"), of()) == (
         "failed", "pending", "passed", "none",

@@ -16,13 +16,13 @@ import pytest
 from agentforge.errors import ToolchainError
 from agentforge.guest.conversation import Conversation, Terms
 from agentforge.guest.report import GuestReport
-from agentforge.guest.wire import DeadlinePassed, Wire
+from agentforge.guest.wire import DeadlinePassed, GuestWire
 
 AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
 
 
 @contextmanager
-def spoken_to(mode: str, folder: Path) -> Iterator[Wire]:
+def spoken_to(mode: str, folder: Path) -> Iterator[GuestWire]:
     (folder / "textkit.py").write_text("")
     (folder / "tests").mkdir(exist_ok=True)
     process = subprocess.Popen(
@@ -35,7 +35,7 @@ def spoken_to(mode: str, folder: Path) -> Iterator[Wire]:
     )
     assert process.stdin is not None and process.stdout is not None
     try:
-        yield Wire(process.stdout.fileno(), process.stdin.fileno())
+        yield GuestWire(process.stdout.fileno(), process.stdin.fileno())
     finally:
         process.kill()
         process.wait()
@@ -104,7 +104,7 @@ def test_a_reader_that_never_reads_does_not_hold_us_up() -> None:
     reader, writer = os.pipe()
     try:
         with pytest.raises(DeadlinePassed):
-            Wire(reader, writer).send({"id": 1, "params": "x" * 1_000_000}, deadline=time.monotonic() + 0.02)
+            GuestWire(reader, writer).send({"id": 1, "params": "x" * 1_000_000}, deadline=time.monotonic() + 0.02)
     finally:
         os.close(reader)
         os.close(writer)
@@ -116,7 +116,7 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         os.write(writer, b"x" * 200)
         with pytest.raises(ToolchainError, match="a line of more than"):
-            Wire(reader, writer).receive(deadline=time.monotonic() + 5)
+            GuestWire(reader, writer).receive(deadline=time.monotonic() + 5)
     finally:
         os.close(reader)
         os.close(writer)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentforge.hooks.answer import Answer, read_answer
+from agentforge.hooks.answer import HookAnswer, read_answer
 from agentforge.workspace.processes.process import Completed
 
 
@@ -18,7 +18,7 @@ def answered(
     omitted: int = 0,
     late: bool = False,
     talks: bool = False,
-) -> Answer:
+) -> HookAnswer:
     text = out if isinstance(out, str) else json.dumps(out)
     done = Completed(
         exit_code=code,
@@ -80,6 +80,6 @@ def test_plain_text_is_for_the_model_only_where_a_message_comes_in() -> None:
 
 
 def test_a_hook_that_is_late_or_says_too_much_failed() -> None:
-    assert answered(124, late=True) == Answer(verdict="failed", reason="it did not end within 2 s")
+    assert answered(124, late=True) == HookAnswer(verdict="failed", reason="it did not end within 2 s")
     assert answered(out=special(), omitted=50_000_000).verdict == "failed"
     assert answered(out="noise " * 100, omitted=50_000_000).verdict == "pass"

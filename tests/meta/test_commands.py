@@ -40,7 +40,7 @@ def _words(line: str) -> list[str]:
 
 def _wrong(words: list[str]) -> str:
     command: click.Command = agentforge
-    context, left = click.Context(command, info_name="agentforge"), list(words)
+    context, left = click.Context(command, info_name="agentforge", **command.context_settings), list(words)
     while isinstance(command, click.Group) and left and not left[0].startswith("-"):
         below = command.get_command(context, left[0])
         if below is None:

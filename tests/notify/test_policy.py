@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.config.durations import parse_duration
 from agentforge.errors import ConfigError
-from agentforge.notify.policy import Matter, Policy, Told, deadline_of, due, read_policy
+from agentforge.notify.policy import Matter, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 
 _AT = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 _ASKED = Matter(about="E1", kind="escalated", at=_AT, waits=True)
@@ -25,32 +25,32 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def _told(minutes: float, *, taken: bool = True, channel: str = "webhook") -> Told:
-    return Told(about="E1", channel=channel, taken=taken, at=_AT + timedelta(minutes=minutes))
+def _told(minutes: float, *, taken: bool = True, channel: str = "webhook") -> NotifiedRecord:
+    return NotifiedRecord(about="E1", channel=channel, taken=taken, at=_AT + timedelta(minutes=minutes))
 
 
 def test_a_matter_is_told_once_for_each_way() -> None:
-    assert due(_ASKED, "webhook", [], policy=Policy(), now=_AT) == "first"
-    assert due(_ASKED, "webhook", [_told(0)], policy=Policy(), now=_AT + timedelta(days=9)) is None
-    assert due(_ASKED, "command", [_told(0)], policy=Policy(), now=_AT) == "first"
+    assert due(_ASKED, "webhook", [], policy=NotifyPolicy(), now=_AT) == "first"
+    assert due(_ASKED, "webhook", [_told(0)], policy=NotifyPolicy(), now=_AT + timedelta(days=9)) is None
+    assert due(_ASKED, "command", [_told(0)], policy=NotifyPolicy(), now=_AT) == "first"
 
 
 def test_a_way_that_fails_is_tried_three_times_in_all() -> None:
     failed = [_told(number, taken=False) for number in range(3)]
-    assert due(_ASKED, "webhook", failed[:2], policy=Policy(), now=_AT) == "first"
-    assert due(_ASKED, "webhook", failed, policy=Policy(), now=_AT) is None
+    assert due(_ASKED, "webhook", failed[:2], policy=NotifyPolicy(), now=_AT) == "first"
+    assert due(_ASKED, "webhook", failed, policy=NotifyPolicy(), now=_AT) is None
 
 
 def test_what_was_answered_before_anybody_was_told_is_not_told() -> None:
     answered = Matter(about="E1", kind="escalated", at=_AT)
-    assert due(answered, "webhook", [], policy=Policy(), now=_AT) is None
+    assert due(answered, "webhook", [], policy=NotifyPolicy(), now=_AT) is None
     ended = Matter(about="delivered", kind="delivered", at=_AT)
-    assert due(ended, "webhook", [], policy=Policy(), now=_AT) == "first"
-    assert due(ended, "webhook", [], policy=Policy(on=frozenset({"failed"})), now=_AT) is None
+    assert due(ended, "webhook", [], policy=NotifyPolicy(), now=_AT) == "first"
+    assert due(ended, "webhook", [], policy=NotifyPolicy(on=frozenset({"failed"})), now=_AT) is None
 
 
 def test_reminders_come_while_the_question_waits() -> None:
-    policy = Policy(remind_after_s=3600)
+    policy = NotifyPolicy(remind_after_s=3600)
     assert due(_ASKED, "webhook", [_told(0)], policy=policy, now=_AT + timedelta(minutes=59)) is None
     assert due(_ASKED, "webhook", [_told(0)], policy=policy, now=_AT + timedelta(minutes=60)) == "reminder"
     assert due(_ASKED, "webhook", [_told(0), _told(60)], policy=policy, now=_AT + timedelta(minutes=90)) is None
@@ -82,7 +82,7 @@ def test_a_digest_waits_until_enough_time_has_passed() -> None:
 
 
 def test_a_clock_that_was_set_back_reminds_nobody_early() -> None:
-    policy = Policy(remind_after_s=60)
+    policy = NotifyPolicy(remind_after_s=60)
     assert due(_ASKED, "webhook", [_told(30)], policy=policy, now=_AT) is None
 
 
@@ -90,7 +90,7 @@ def test_deadlines_belong_to_questions_that_wait() -> None:
     policy = read_policy({"deadline": "2h", "deadline_decision": "reject"}, seconds=parse_duration)
     assert deadline_of(_ASKED, policy) == _AT + timedelta(hours=2)
     assert deadline_of(Matter(about="E1", kind="escalated", at=_AT), policy) is None
-    assert deadline_of(_ASKED, Policy()) is None
+    assert deadline_of(_ASKED, NotifyPolicy()) is None
 
 
 def test_neither_the_night_nor_the_digest_uses_a_deadline_up() -> None:
@@ -103,13 +103,13 @@ def test_neither_the_night_nor_the_digest_uses_a_deadline_up() -> None:
         (minute - 60, minute - 10, 0, 0),  # they are over
     ):
         quiet = (begin % 1440, end % 1440)
-        policy = Policy(quiet=quiet, digest_s=digest, deadline_s=7200)
+        policy = NotifyPolicy(quiet=quiet, digest_s=digest, deadline_s=7200)
         assert deadline_of(_ASKED, policy) == _AT.replace(second=0) + timedelta(minutes=told + 120), (begin, end)
 
 
 def test_a_deadline_counts_from_the_first_try_to_tell_people() -> None:
-    policy = Policy(deadline_s=7200)
-    tries = [_told(300), _told(90, taken=False), Told(about="E2", channel="webhook", taken=True, at=_AT)]
+    policy = NotifyPolicy(deadline_s=7200)
+    tries = [_told(300), _told(90, taken=False), NotifiedRecord(about="E2", channel="webhook", taken=True, at=_AT)]
     assert deadline_of(_ASKED, policy, tries) == _AT + timedelta(minutes=90 + 120)
 
 

@@ -10,11 +10,11 @@ import pytest
 from agentforge_inbox import Inbox
 
 from agentforge.errors import ToolchainError, UsageError
-from agentforge.notify.message import Message, digest_of
+from agentforge.notify.message import NotifyMessage, digest_of
 from agentforge.notify.notifier import notifiers
 from agentforge.notify.webhook import Webhook, signature
 
-_MESSAGE = Message(
+_MESSAGE = NotifyMessage(
     message_id="task-1.E1.first.1",
     task_id="task-1",
     about="E1",

@@ -9,7 +9,7 @@ import pytest
 
 from agentforge.safety.policy.decision import Policy, decide_call, decide_command
 from agentforge.safety.policy.modes import Mode
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.toolbox import find
 from agentforge.tools.dispatch.approval import decide_tool
 
@@ -53,7 +53,7 @@ def policy(tmp_path: Path) -> Policy:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "link").symlink_to(tmp_path)
     root = str(tmp_path / "w")
-    ground = Ground(root=root, folder=root, home="/home/ann", real=lambda path: str(Path(path).resolve()))
+    ground = PathPolicy(root=root, folder=root, home="/home/ann", real=lambda path: str(Path(path).resolve()))
     return Policy(ground=ground, now="2026-01-01T00:00:00Z")
 
 

@@ -8,15 +8,15 @@ import pytest
 
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Plan
+from agentforge.python_refactoring.plan import RefactoringPlan
 from agentforge.python_refactoring.project_files import contents, diff_of, read_project
-from agentforge.python_refactoring.request import Wanted, wanted_from
+from agentforge.python_refactoring.request import RefactoringRequest, wanted_from
 
 Files = Mapping[str, str]
 KIT = '__all__ = ["shout"]\n\n\ndef shout(text):\n    """shout it."""\n    return text  # shout\n'
 
 
-def planned(wanted: Wanted, files: Files) -> Plan:
+def planned(wanted: RefactoringRequest, files: Files) -> RefactoringPlan:
     """The plan of a change over some files."""
     project = read_project(files, lambda path: files[path].encode(), roots=(".", "src"))
     plan = plan_of(project, wanted)
@@ -26,7 +26,7 @@ def planned(wanted: Wanted, files: Files) -> Plan:
 
 def renamed(old: str, new: str, files: Files) -> Mapping[str, str | None]:
     """What a renaming makes of some files."""
-    return planned(Wanted(what="rename", names=(old,), new=new), files).files
+    return planned(RefactoringRequest(what="rename", names=(old,), new=new), files).files
 
 
 def test_names_change_and_texts_and_comments_do_not() -> None:
@@ -126,7 +126,7 @@ def test_what_the_tree_cannot_tell_is_refused_and_the_place_is_named(
 
 def test_line_ends_stay_and_the_diff_is_that_of_both_sides() -> None:
     files = {"kit.py": KIT.replace("\n", "\r\n")}
-    plan = planned(Wanted(what="rename", names=("shout",), new="yell"), files)
+    plan = planned(RefactoringRequest(what="rename", names=("shout",), new="yell"), files)
 
     def read(path: str) -> bytes:
         return files[path].encode()
@@ -138,12 +138,18 @@ def test_line_ends_stay_and_the_diff_is_that_of_both_sides() -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(what="move", names=("a", "b"), target="c.py", fresh=True, reexport=True),
-        Wanted(what="add", names=("f",), parameter="n", annotation="int", default="1", keyword_only=True),
-        Wanted(what="order", names=("f",), order=("a", "b")),
+        RefactoringRequest(what="move", names=("a", "b"), target="c.py", fresh=True, reexport=True),
+        RefactoringRequest(what="add", names=("f",), parameter="n", annotation="int", default="1", keyword_only=True),
+        RefactoringRequest(what="order", names=("f",), order=("a", "b")),
     ],
 )
-def test_a_wish_comes_back_from_the_record_as_it_was(wanted: Wanted) -> None:
+def test_a_wish_comes_back_from_the_record_as_it_was(wanted: RefactoringRequest) -> None:
     assert wanted_from(wanted.value()) == wanted
     with pytest.raises(ValueError, match="no refactoring"):
         wanted_from({"what": "paint"})
+
+
+def test_a_file_that_looks_like_tests_is_changed_where_it_is_named() -> None:
+    files = {"kit.py": KIT, "testing/kit.py": KIT}
+    wanted = RefactoringRequest(what="rename", names=("shout",), place="testing/kit.py", new="yell")
+    assert list(planned(wanted, files).files) == ["testing/kit.py"]

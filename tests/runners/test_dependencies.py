@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.effects.measured_dependencies import Call, measure_dependencies
+from agentforge.verification.effects.measured_dependencies import MeasuredCall, measure_dependencies
 from agentforge.verification.effects.replay import settled
 from agentforge.verification.examples.plain_check import Probe
 from agentforge.verification.source.mentions import speaks_of_time
@@ -13,7 +13,7 @@ _RIGHT = '"-".join(text.lower().split())'
 
 
 def _call(source="slug('A B')", returns="'a-b'", raises="", name="slug"):
-    return Call(probe=Probe(source=source, names={name: (("kit",), name)}), returns=returns, raises=raises)
+    return MeasuredCall(probe=Probe(source=source, names={name: (("kit",), name)}), returns=returns, raises=raises)
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,18 @@ import subprocess
 import time
 from pathlib import Path
 
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.verification.examples.user_environment import furnish
 from agentforge.workspace.sandbox.box import choose
 
 _DAY_S = 24 * 3600
 
 
-def _furnished(folder: Path) -> Ground:
+def _furnished(folder: Path) -> TestSandbox:
     (folder / "checkout").mkdir()
     (folder / "checkout" / "kit.py").write_text("x = 1\n", "utf-8")
     (folder / "checkout" / "link").symlink_to("nowhere")
-    place = Ground(
+    place = TestSandbox(
         checkout=folder / "checkout", mount_at=folder / "repo", sandbox=choose("none"), scratch=folder / "scratch"
     )
     furnish(place)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentforge.testing.coverage import bits_of
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.stages.strength import Change, measure_strength
 
 BASE = {
@@ -67,7 +67,7 @@ def measure(project: Callable[..., Any]) -> Measure:
             **changes,
         }
         facts, _ = measure_strength(
-            made.rig(), Change(**wanted), base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0)
+            made.rig(), Change(**wanted), base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
         )
         assert facts["mutation"]["measured"] is False
         return facts["coverage"]  # type: ignore[no-any-return]  # JSON
@@ -117,7 +117,9 @@ def test_a_benchmark_that_no_test_loads_is_no_untested_behaviour_and_a_module_is
     tree = made.tree({"kit.py": BOTH, "tests/test_new.py": TESTS, "benchmark/edges.py": timed, "more/edges.py": timed})
     lines = {path: bits_of(["1-5"]) for path in ("benchmark/edges.py", "more/edges.py")}
     change = Change(lines=lines, tests=[{"id": one, "kind": "target"} for one in IDS], frozen=("tests/test_new.py",))
-    facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+    facts, _ = measure_strength(
+        made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
+    )
     told = {row["path"] for row in facts["coverage"]["untested"] if not row["inert"]}
     assert told == {"more/edges.py"}
 
@@ -171,7 +173,9 @@ def test_a_refactoring_is_not_asked_for_tests_that_the_base_never_had(project: C
     lines = {"kit.py": bits_of(["2", "6"]), "docs/conf.py": bits_of(["2"])}
     for action, left in (("refactor", []), ("modify", ["rare"])):
         change = Change(lines=lines, tests=[test], action=action)
-        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        facts, _ = measure_strength(
+            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
+        )
         told = [row["function"] for row in facts["coverage"]["untested"] if not row["inert"]]
         assert told == left, (action, facts["coverage"]["untested"])
 
@@ -187,7 +191,9 @@ def test_names_that_are_spelled_in_another_way_where_no_test_ran_need_no_test(pr
     for condition, left in (("b == Rule.ALL", []), ("b != Rule.ALL", ["rule"]), ("b == ALL or not b", ["rule"])):
         tree = made.tree({"kit.py": head + kit.partition("\n\n\n")[2].replace("b == ALL", condition)})
         change = Change(lines={"kit.py": bits_of(["1-2", "8"])}, tests=[test], action="modify")
-        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        facts, _ = measure_strength(
+            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
+        )
         told = [row["function"] for row in facts["coverage"]["untested"] if not row["inert"]]
         assert told == left, (condition, facts["coverage"]["untested"])
 
@@ -201,7 +207,9 @@ def test_a_requirement_may_name_single_rows_of_a_test(project: Callable[..., Any
     for name in ("TestKit::test_old[2]", "TestKit.test_old[2]", "TestKit::test_old"):
         asked = {"REQ-001": [f"tests/test_kit.py::{name}"]}
         change = Change(lines={"kit.py": bits_of(["2"])}, tests=tests, requirements=asked)
-        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        facts, _ = measure_strength(
+            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
+        )
         (row,) = facts["coverage"]["requirements"]
         assert row["touches"] is True and len(row["tests"]) == (1 if "[" in name else 2)
 
@@ -225,7 +233,9 @@ def test_a_target_that_only_loading_the_change_makes_pass_is_tied_to_it(project:
             named={"REQ-001": [("kit.py", "second")]},
             frozen=("tests/test_new.py",),
         )
-        facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=0))
+        facts, _ = measure_strength(
+            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=0)
+        )
         (row,) = facts["coverage"]["requirements"]
         return bool(row["touches"])
 

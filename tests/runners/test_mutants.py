@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.suite.test_environment import run_tree
 from agentforge.testing.coverage import traced_of
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import measure_mutants
 
 Make = Callable[..., Any]
@@ -32,7 +32,7 @@ def measured(project: Any, *, tests: str, product: str, most: int = 20, lines: i
         changed={"product.py": lines},
         traced=traced_of(run),
         passing=run.passed_ids,
-        bounds=Bounds(most=most),
+        bounds=MutationBounds(most=most),
     )
 
 
@@ -62,7 +62,12 @@ def test_of_hundreds_of_tests_that_run_a_line_those_that_stand_first_are_asked(p
     run = run_tree(rig, tree, trace=True)
     passing = sorted(run.passed_ids, key=lambda name: "test_z" not in name)
     told = measure_mutants(
-        rig, tree, changed={"product.py": EVERY_LINE}, traced=traced_of(run), passing=passing, bounds=Bounds(most=3)
+        rig,
+        tree,
+        changed={"product.py": EVERY_LINE},
+        traced=traced_of(run),
+        passing=passing,
+        bounds=MutationBounds(most=3),
     )
     assert told["run"] > 0 and told["killed"] == told["run"], told
 

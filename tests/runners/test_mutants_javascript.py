@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.javascript.mutants import javascript_mutants
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import killed_by
 from agentforge.verification.stages.strength import Change, measure_strength
 
@@ -79,7 +79,7 @@ def test_the_score_tells_a_strong_suite_from_a_weak_one(project):
             frozen=("test/clamp.test.js",),
         )  # fmt: skip
         facts, _ = measure_strength(
-            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(most=4, seconds=40.0)
+            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=4, seconds=40.0)
         )
         return facts["mutation"], tree
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentforge.suite.detection import detect
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.stages.strength import Change, measure_strength
 
 PRODUCT = "def clamp(number, top):\n    return top if number > top else number\n"
@@ -38,7 +38,7 @@ def mutated(made: Any, tests: str, text: str, *, product: str = "src/kit/core.py
     name = "Clamps::test_top" if "unittest" in text else "test_top"
     change = Change(lines={product: -1}, tests=[{"id": f"{tests}::{name}", "kind": "target"}], frozen=(tests,))
     facts, _ = measure_strength(
-        made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=Bounds(seconds=seconds)
+        made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(seconds=seconds)
     )
     return facts["mutation"]
 

@@ -7,7 +7,7 @@ from agentforge_toolchains import need
 
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.suite.test_environment import run_tree
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants_by_runs import measure_mutants_by_runs
 from agentforge.verification.stages.strength import Change, measure_strength
 
@@ -84,7 +84,7 @@ def test_a_weak_suite_scores_below_a_strong_one(project) -> None:  # type: ignor
             changed={"kit.go": lines},
             tests=["kit_test.go"],
             unchanged=run,
-            bounds=Bounds(seconds=200.0),
+            bounds=MutationBounds(seconds=200.0),
         )
         assert found["measured"], found
         scores.append(found["score"])
@@ -131,7 +131,7 @@ def test_the_branch_that_no_test_takes_survives_until_a_test_takes_it(program: s
             base_tree=base,
             red_tree=tree,
             tree=tree,
-            bounds=Bounds(seconds=120.0, most=20),
+            bounds=MutationBounds(seconds=120.0, most=20),
         )
         found[name] = facts["mutation"]
         assert found[name]["measured"] and not found[name]["not_run"], found[name]
@@ -155,7 +155,7 @@ def test_a_file_that_no_test_is_built_from_has_no_survivors(project) -> None:  #
     )
     tree = made.tree()
     run = run_tree(made.rig(), tree, tests=["src/lib.rs"])
-    bounds = Bounds(most=1, seed=1, seconds=120.0)
+    bounds = MutationBounds(most=1, seed=1, seconds=120.0)
     found = measure_mutants_by_runs(
         made.rig(), tree, changed={"examples/show.rs": -1}, tests=["src/lib.rs"], unchanged=run, bounds=bounds
     )

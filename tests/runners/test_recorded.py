@@ -9,7 +9,7 @@ from agentforge.suite.test_environment import run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.verification.effects.measured_dependencies import measure_dependencies
 from agentforge.verification.effects.recorded_calls import recorded_calls
-from agentforge.verification.source.out_of_scope_changes import Asked, unasked_results
+from agentforge.verification.source.out_of_scope_changes import RequestedScope, out_of_scope_results
 
 _CART = """\
 class Cart:
@@ -136,9 +136,9 @@ def test_what_wears_out_for_a_method_is_a_note(shop):
 def _unasked(shop, source, *, asked, told=""):
     base, tree = shop.tree({"shop.py": _CART + _REST}), shop.tree({"shop.py": source})
     symbols = [Symbol(name=asked, file="shop.py", kind="function")]
-    return unasked_results(
+    return out_of_scope_results(
         shop.rig(), _recorded(shop, tree), base_tree=base, tree=tree, changed=["shop.py"],
-        asked=Asked(symbols=symbols, told=told),
+        asked=RequestedScope(symbols=symbols, told=told),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.effects.measured_dependencies import Call, measure_dependencies
+from agentforge.verification.effects.measured_dependencies import MeasuredCall, measure_dependencies
 from agentforge.verification.effects.replay_javascript import JAVASCRIPT, node_calls
 from agentforge.verification.examples.plain_javascript import NodeProbe
 
@@ -21,7 +21,7 @@ test("slug", () => { assert.equal(slug("A B"), "a-b"); });
 
 
 def _call(source="slug('A B')", returns="'a-b'", name="slug", file="kit.js"):
-    return Call(probe=NodeProbe(source=source, names={name: (file, False)}), returns=returns)
+    return MeasuredCall(probe=NodeProbe(source=source, names={name: (file, False)}), returns=returns)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.source.out_of_scope_changes import Asked, unasked_behaviour, unasked_changes
+from agentforge.verification.source.out_of_scope_changes import (
+    RequestedScope,
+    out_of_scope_behaviour,
+    out_of_scope_changes,
+)
 
 BASE = '''LIMIT = 80
 NAMES = {"a": 1}
@@ -20,7 +24,7 @@ def initials(text: str) -> str:
 class Box:
     def open(self, key): return key
 '''
-ASKED = Asked(symbols=(Symbol(name="slug", file="kit.py", kind="function"),), told="add slug(text)")
+ASKED = RequestedScope(symbols=(Symbol(name="slug", file="kit.py", kind="function"),), told="add slug(text)")
 LOST = {
     "a function is gone": (BASE.replace("def fade", "def _fade"), "fade is gone"),
     "a method is gone": (BASE.replace("def open", "def _open"), "Box.open is gone"),
@@ -40,7 +44,9 @@ KEPT = {
 
 
 def _changes(source, asked=ASKED):
-    return unasked_changes(["kit.py"], before=lambda _: BASE.encode(), after=lambda _: source.encode(), asked=asked)
+    return out_of_scope_changes(
+        ["kit.py"], before=lambda _: BASE.encode(), after=lambda _: source.encode(), asked=asked
+    )
 
 
 @pytest.mark.parametrize(("source", "told"), LOST.values(), ids=LOST)
@@ -55,10 +61,12 @@ def test_what_callers_cannot_notice_is_left_alone(source):
 
 def test_an_entry_that_names_what_is_declared_changes_with_it():
     before = 'METHODS = {"size": "size", "drain": "drain"}\nSKIPPED = [("class", "kit.Queue.drain"), ("class", "kit.Other")]\n'
-    asked = Asked(symbols=(Symbol(name="Queue.drain", file="kit.py", kind="method"),), told="take it out")
+    asked = RequestedScope(symbols=(Symbol(name="Queue.drain", file="kit.py", kind="method"),), told="take it out")
 
     def found(after):
-        return unasked_changes(["m.py"], before=lambda _: before.encode(), after=lambda _: after.encode(), asked=asked)
+        return out_of_scope_changes(
+            ["m.py"], before=lambda _: before.encode(), after=lambda _: after.encode(), asked=asked
+        )
 
     assert found(before.replace('"drain": "drain"', '"drain": "take_all"')) == ()
     assert found(before.replace('("class", "kit.Queue.drain"), ', "")) == ()
@@ -68,18 +76,22 @@ def test_an_entry_that_names_what_is_declared_changes_with_it():
 
 def test_what_was_asked_for_is_no_finding():
     source = LOST["a function is gone"][0]
-    assert _changes(source, Asked(symbols=ASKED.symbols, told="remove fade")) == ()
-    assert _changes(source, Asked(symbols=(Symbol(name="fade", file="kit.py", kind="function"),), told="")) == ()
-    assert _changes(source, Asked(symbols=(), told="")) == ()
+    assert _changes(source, RequestedScope(symbols=ASKED.symbols, told="remove fade")) == ()
+    assert (
+        _changes(source, RequestedScope(symbols=(Symbol(name="fade", file="kit.py", kind="function"),), told="")) == ()
+    )
+    assert _changes(source, RequestedScope(symbols=(), told="")) == ()
 
 
 @pytest.mark.parametrize(
     "told", ["raise the size limit to 90", "raise the size-limit", "SIZE_LIMIT is too small", "Size limits"]
 )
 def test_a_name_may_be_spoken_of_in_words(told):
-    source, asked = "SIZE_LIMIT = 80\nASIDE = 1\n", Asked(symbols=ASKED.symbols, told=told)
+    source, asked = "SIZE_LIMIT = 80\nASIDE = 1\n", RequestedScope(symbols=ASKED.symbols, told=told)
     texts = {"before": source.encode(), "after": source.replace("80", "90").replace("= 1", "= 2").encode()}
-    found = unasked_changes(["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=asked)
+    found = out_of_scope_changes(
+        ["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=asked
+    )
     assert ["ASIDE" in one for one in found] == [True]
 
 
@@ -87,7 +99,9 @@ def test_what_declared_functions_use_or_used_is_part_of_the_change():
     before = BASE + "def slug(text): return fade(text)[:LIMIT]\n"
     after = LOST["a parameter"][0].replace("80", "8") + "def slug(text): return text\n"
     texts = {"before": before.encode(), "after": after.encode()}
-    found = unasked_changes(["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=ASKED)
+    found = out_of_scope_changes(
+        ["kit.py"], before=lambda _: texts["before"], after=lambda _: texts["after"], asked=ASKED
+    )
     assert found == ()
 
 
@@ -99,9 +113,9 @@ def test_what_declared_functions_use_of_another_module_is_part_of_the_change():
     new = {**old, "calc.py": "def cut(text, end='!'): return text\n"}
     texts = {"old": old, "new": new}
     read = {name: lambda path, name=name: texts[name].get(path, "").encode() for name in texts}
-    assert unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED) == ()
+    assert out_of_scope_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED) == ()
     new["kit.py"] = old["kit.py"] = "def slug(text): return text\n"
-    assert len(unasked_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED)) == 1
+    assert len(out_of_scope_changes(["calc.py"], before=read["old"], after=read["new"], asked=ASKED)) == 1
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +131,7 @@ def compared(project):
 
     def compare(source, asked=ASKED):
         tree = made.tree({"kit.py": source})
-        return unasked_behaviour(made.rig(), base_tree=base, tree=tree, changed=["kit.py"], asked=asked)
+        return out_of_scope_behaviour(made.rig(), base_tree=base, tree=tree, changed=["kit.py"], asked=asked)
 
     return compare
 

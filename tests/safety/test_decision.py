@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 
 from agentforge.safety.policy.decision import Decision, Policy, decide_call, decide_command
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass
 
-POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"), now="2026-01-01T00:00:00Z")
+POLICY = Policy(ground=PathPolicy(root="/w", folder="/w", home="/home/ann"), now="2026-01-01T00:00:00Z")
 
 YOLO = replace(POLICY, mode=Mode.YOLO, tainted=True)
 
 
 def rules(**texts: str) -> tuple[Rule, ...]:
-    return tuple(read_rule(text, Verdict(verdict), origin="here:1") for verdict, text in texts.items())
+    return tuple(read_rule(text, Consent(verdict), origin="here:1") for verdict, text in texts.items())
 
 
-def verdict(line: str, **changes: object) -> Verdict:
+def verdict(line: str, **changes: object) -> Consent:
     return decide_command(line, replace(POLICY, **changes)).verdict  # type: ignore[arg-type]
 
 
@@ -40,36 +40,36 @@ def test_the_rule_that_decided_is_named_with_its_place() -> None:
 
 
 def test_contradictory_rules_are_settled_by_the_strictest() -> None:
-    assert verdict("git push", rules=rules(allow="shell(git push)", ask="shell(git *)")) is Verdict.ASK
-    assert verdict("git push", rules=rules(allow="shell(git push)", deny="shell(git *)")) is Verdict.DENY
+    assert verdict("git push", rules=rules(allow="shell(git push)", ask="shell(git *)")) is Consent.ASK
+    assert verdict("git push", rules=rules(allow="shell(git push)", deny="shell(git *)")) is Consent.DENY
 
 
 @pytest.mark.parametrize("mode", list(Mode))
 def test_what_is_protected_is_refused_in_every_mode_whatever_is_allowed(mode: Mode) -> None:
     allowed = rules(allow="shell(cp *)")
-    assert verdict("cp README.md .git/config", mode=mode, rules=allowed) is Verdict.DENY
+    assert verdict("cp README.md .git/config", mode=mode, rules=allowed) is Consent.DENY
 
 
 def test_a_doubt_about_a_path_is_refused_by_never_and_passed_by_yolo() -> None:
     found = {mode: verdict("cat /srv/x", mode=mode) for mode in Mode}
-    assert found.pop(Mode.NEVER) is Verdict.DENY
-    assert found.pop(Mode.YOLO) is Verdict.ALLOW
-    assert set(found.values()) == {Verdict.ASK}
+    assert found.pop(Mode.NEVER) is Consent.DENY
+    assert found.pop(Mode.YOLO) is Consent.ALLOW
+    assert set(found.values()) == {Consent.ASK}
 
 
 def test_a_path_that_only_the_run_knows_is_left_to_a_sandbox_that_stands() -> None:
-    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True) is Verdict.ALLOW
-    assert verdict('cat "$f"', mode=Mode.AUTO) is Verdict.ASK
-    assert verdict('cat "$f"', confined=True) is Verdict.ASK
+    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True) is Consent.ALLOW
+    assert verdict('cat "$f"', mode=Mode.AUTO) is Consent.ASK
+    assert verdict('cat "$f"', confined=True) is Consent.ASK
     closed = rules(deny="read_file(.env)")
-    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True, rules=closed) is Verdict.ASK
+    assert verdict('cat "$f"', mode=Mode.AUTO, confined=True, rules=closed) is Consent.ASK
 
 
 def test_after_untrusted_text_what_leaves_the_machine_is_asked_about() -> None:
     allowed = rules(allow="shell(curl *)")
-    assert verdict("curl https://x.org", rules=allowed) is Verdict.ALLOW
-    assert verdict("curl https://x.org", rules=allowed, tainted=True) is Verdict.ASK
-    assert verdict("ls", tainted=True) is Verdict.ALLOW
+    assert verdict("curl https://x.org", rules=allowed) is Consent.ALLOW
+    assert verdict("curl https://x.org", rules=allowed, tainted=True) is Consent.ASK
+    assert verdict("ls", tainted=True) is Consent.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -85,32 +85,32 @@ def test_after_untrusted_text_what_leaves_the_machine_is_asked_about() -> None:
     ],
 )
 def test_yolo_asks_about_nothing_whatever_was_read_before(decision: Decision) -> None:
-    assert decision.verdict is Verdict.ALLOW
-    assert Verdict.ASK not in {part.verdict for part in decision.parts}
+    assert decision.verdict is Consent.ALLOW
+    assert Consent.ASK not in {part.verdict for part in decision.parts}
 
 
 def test_yolo_is_refused_what_a_rule_or_the_floor_forbids_and_told_why() -> None:
     for line, rule in (("git push", rules(deny="shell(git push*)")), ("cp x .git/config", ())):
         decision = decide_command(line, replace(YOLO, rules=rule))
-        assert decision.verdict is Verdict.DENY and decision.reason
+        assert decision.verdict is Consent.DENY and decision.reason
 
 
 def test_searching_below_a_folder_stops_before_closed_files() -> None:
     closed = rules(deny="read_file(notes/secret.txt)")
-    assert verdict("grep -r x .", rules=closed) is Verdict.ASK
-    assert verdict("cat notes/*.txt", rules=closed) is Verdict.ASK
-    assert verdict("cat notes/*.md", rules=closed) is Verdict.ALLOW
+    assert verdict("grep -r x .", rules=closed) is Consent.ASK
+    assert verdict("cat notes/*.txt", rules=closed) is Consent.ASK
+    assert verdict("cat notes/*.md", rules=closed) is Consent.ALLOW
 
 
 def test_a_host_must_match_exactly() -> None:
     policy = replace(POLICY, rules=rules(allow="web_fetch(domain:python.org)"))
 
-    def fetch(url: str) -> Verdict:
+    def fetch(url: str) -> Consent:
         return decide_call("web_fetch", policy, kind=CommandClass.NETWORK, url=url).verdict
 
-    assert fetch("https://python.org/x") is Verdict.ALLOW
-    assert fetch("https://python.org.evil.com/x") is Verdict.ASK
-    assert fetch("javascript:alert(1)") is Verdict.DENY
+    assert fetch("https://python.org/x") is Consent.ALLOW
+    assert fetch("https://python.org.evil.com/x") is Consent.ASK
+    assert fetch("javascript:alert(1)") is Consent.DENY
 
 
 def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
@@ -119,8 +119,8 @@ def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
 
     code = (
         "import sys; from agentforge.safety.policy.decision import Decision, Policy, decide_call; "
-        "from agentforge.safety.policy.path_policy import Ground; from agentforge.safety.shell.programs.classes import CommandClass; "
-        "decide_call('read_file', Policy(ground=Ground(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
+        "from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
+        "decide_call('read_file', Policy(ground=PathPolicy(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
         "sys.exit('ast_grep_py' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from agentforge.safety.policy.decision import Policy, decide_command
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 
 _HARMLESS = ("ls", "cat", "grep", "head", "wc", "sort", "id", "git", "find")
 _HARMFUL = ("rm", "touch", "evil", "curl", "mv", "sh2")
@@ -102,11 +102,11 @@ def _run(lines: list[str], spies: Path) -> list[dict[str, list[str]]]:
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.generate,))
 @given(lines=st.lists(_lines(), min_size=40, max_size=60))
 def test_bash_runs_nothing_harmful_for_a_line_that_was_allowed(lines: list[str], spies: Path) -> None:
-    ground = Ground(root="/w", folder="/w", home="/mnt/home")
+    ground = PathPolicy(root="/w", folder="/w", home="/mnt/home")
     allowed = [
         line
         for line in lines
-        if decide_command(line, Policy(mode=Mode.ON_REQUEST, ground=ground)).verdict is Verdict.ALLOW
+        if decide_command(line, Policy(mode=Mode.ON_REQUEST, ground=ground)).verdict is Consent.ALLOW
     ]
     if not allowed:
         return
@@ -118,4 +118,4 @@ def test_bash_runs_nothing_harmful_for_a_line_that_was_allowed(lines: list[str],
 @settings(max_examples=300, deadline=None)
 @given(line=st.text(max_size=80) | _lines())
 def test_no_text_crashes_the_reader(line: str) -> None:
-    decide_command(line, Policy(ground=Ground(root="/w", folder="/w", home="/h")))
+    decide_command(line, Policy(ground=PathPolicy(root="/w", folder="/w", home="/h")))

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Mode, Verdict, strictest
+from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Consent, Mode, strictest
 from agentforge.safety.shell.programs.classes import MEANING, CommandClass
 
 
@@ -22,18 +22,18 @@ def test_no_two_modes_are_the_same(one: Mode, other: Mode) -> None:
 
 def test_never_asks_nothing_and_lets_nothing_pass_but_reading() -> None:
     row = TABLE[Mode.NEVER]
-    assert Verdict.ASK not in row.values()
-    assert {kind for kind, verdict in row.items() if verdict is Verdict.ALLOW} == {
+    assert Consent.ASK not in row.values()
+    assert {kind for kind, verdict in row.items() if verdict is Consent.ALLOW} == {
         CommandClass.READ_ONLY,
         CommandClass.GIT_READ,
     }
 
 
 def test_reading_passes_and_only_yolo_destroys_unasked() -> None:
-    assert all(TABLE[mode][CommandClass.READ_ONLY] is Verdict.ALLOW for mode in Mode)
-    assert [mode for mode in Mode if TABLE[mode][CommandClass.DESTRUCTIVE] is Verdict.ALLOW] == [Mode.YOLO]
+    assert all(TABLE[mode][CommandClass.READ_ONLY] is Consent.ALLOW for mode in Mode)
+    assert [mode for mode in Mode if TABLE[mode][CommandClass.DESTRUCTIVE] is Consent.ALLOW] == [Mode.YOLO]
 
 
 def test_the_strictest_verdict_wins() -> None:
-    assert strictest() is Verdict.ALLOW
-    assert strictest(Verdict.ALLOW, Verdict.DENY, Verdict.ASK) is Verdict.DENY
+    assert strictest() is Consent.ALLOW
+    assert strictest(Consent.ALLOW, Consent.DENY, Consent.ASK) is Consent.DENY

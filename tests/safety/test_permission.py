@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import (
     BadRule,
     first_match,
@@ -30,13 +30,13 @@ from agentforge.safety.policy.permission import (
 )
 def test_a_rule_that_cannot_be_read_says_why(text: str, told: str) -> None:
     with pytest.raises(BadRule, match=told):
-        read_rule(text, Verdict.ALLOW)
+        read_rule(text, Consent.ALLOW)
 
 
 def test_names_of_another_agent_are_understood() -> None:
-    assert read_rule("Bash(npm run:*)", Verdict.ALLOW).speaks_of("shell")
-    assert read_rule("Read(./x)", Verdict.DENY).speaks_of("grep")
-    assert read_rule("mcp__github__*", Verdict.ASK).speaks_of("mcp__github__create_issue")
+    assert read_rule("Bash(npm run:*)", Consent.ALLOW).speaks_of("shell")
+    assert read_rule("Read(./x)", Consent.DENY).speaks_of("grep")
+    assert read_rule("mcp__github__*", Consent.ASK).speaks_of("mcp__github__create_issue")
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_hosts_match_exactly_or_below() -> None:
 
 
 def test_deny_beats_ask_beats_allow_and_the_expired_says_nothing() -> None:
-    allow, ask, deny = (read_rule("shell(x)", verdict) for verdict in (Verdict.ALLOW, Verdict.ASK, Verdict.DENY))
+    allow, ask, deny = (read_rule("shell(x)", verdict) for verdict in (Consent.ALLOW, Consent.ASK, Consent.DENY))
     assert first_match([allow, ask, deny], now="2026-01-01") is deny
     assert first_match([allow, ask], now="2026-01-01") is ask
-    old = read_rule("shell(x) until 2025-01-01", Verdict.ALLOW)
+    old = read_rule("shell(x) until 2025-01-01", Consent.ALLOW)
     assert first_match([old], now="2026-01-01T00:00:00Z") is None
     assert first_match([old], now="2024-12-31T00:00:00Z") is old

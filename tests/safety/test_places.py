@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.safety.policy.modes import Verdict
-from agentforge.safety.policy.path_policy import Ground, absolute, is_secret, judge_read, judge_write
+from agentforge.safety.policy.modes import Consent
+from agentforge.safety.policy.path_policy import PathPolicy, absolute, is_secret, judge_read, judge_write
 from agentforge.safety.shell.grammar.syntax import Word
 
 LINKS = {"/w/link": "/outside", "/w/dir/up": "/w"}
@@ -18,7 +18,7 @@ def real(path: str) -> str:
     return path
 
 
-GROUND = Ground(root="/w", folder="/w", home="/home/ann", real=real)
+GROUND = PathPolicy(root="/w", folder="/w", home="/home/ann", real=real)
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_writing(path: str | None, verdict: str) -> None:
 
 
 def test_without_a_sandbox_temporary_folders_are_not_private() -> None:
-    bare = Ground(root="/w", folder="/w", home="/home/ann", scratch=())
-    assert judge_write("/tmp/x", bare).verdict is Verdict.DENY
-    assert judge_read("/tmp/x", bare).verdict is Verdict.ASK
+    bare = PathPolicy(root="/w", folder="/w", home="/home/ann", scratch=())
+    assert judge_write("/tmp/x", bare).verdict is Consent.DENY
+    assert judge_read("/tmp/x", bare).verdict is Consent.ASK
 
 
 def test_a_protected_file_opens_only_by_its_name() -> None:
-    named = Ground(root="/w", folder="/w", home="/h", named=(".github/workflows/ci.yml",))
-    assert judge_write("/w/.github/workflows/ci.yml", named).verdict is Verdict.ALLOW
-    assert judge_write("/w/.github/workflows/other.yml", named).verdict is Verdict.DENY
+    named = PathPolicy(root="/w", folder="/w", home="/h", named=(".github/workflows/ci.yml",))
+    assert judge_write("/w/.github/workflows/ci.yml", named).verdict is Consent.ALLOW
+    assert judge_write("/w/.github/workflows/other.yml", named).verdict is Consent.DENY
 
 
 @pytest.mark.parametrize("name", ["id_rsa", ".netrc", "a/.ssh/config", "x.pem", "credentials.json", ".env.local"])

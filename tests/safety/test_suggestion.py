@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from agentforge.safety.policy.decision import Policy, decide_call, decide_command
-from agentforge.safety.policy.modes import Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.safety.policy.suggestion import suggest, suggest_call, suggest_write
 from agentforge.safety.shell.programs.classes import CommandClass
 
-POLICY = Policy(ground=Ground(root="/w", folder="/w", home="/home/ann"))
+POLICY = Policy(ground=PathPolicy(root="/w", folder="/w", home="/home/ann"))
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ def test_an_offered_rule_allows_its_examples_and_nothing_beside(line: str) -> No
     offers = suggest(line, POLICY)
     assert offers
     for offer in offers:
-        after = replace(POLICY, rules=(read_rule(offer.rule, Verdict.ALLOW),))
-        assert decide_command(line, after).verdict is Verdict.ALLOW
-        assert all(decide_command(one, after).verdict is Verdict.ALLOW for one in offer.matches)
-        assert all(decide_command(one, after).verdict is not Verdict.ALLOW for one in offer.still_asked)
+        after = replace(POLICY, rules=(read_rule(offer.rule, Consent.ALLOW),))
+        assert decide_command(line, after).verdict is Consent.ALLOW
+        assert all(decide_command(one, after).verdict is Consent.ALLOW for one in offer.matches)
+        assert all(decide_command(one, after).verdict is not Consent.ALLOW for one in offer.still_asked)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_an_offered_rule_allows_its_examples_and_nothing_beside(line: str) -> No
 def test_a_program_that_runs_others_is_allowed_by_what_it_runs(line: str, rule: str) -> None:
     (offer,) = suggest(line, POLICY)
     assert offer.rule == rule
-    after = replace(POLICY, rules=(read_rule(rule, Verdict.ALLOW),))
+    after = replace(POLICY, rules=(read_rule(rule, Consent.ALLOW),))
     program = line.partition(" ")[0]
-    assert decide_command(line, after).verdict is Verdict.ALLOW
-    assert decide_command(f"{program} other.py", after).verdict is not Verdict.ALLOW
-    assert all(decide_command(one, after).verdict is not Verdict.ALLOW for one in offer.still_asked)
+    assert decide_command(line, after).verdict is Consent.ALLOW
+    assert decide_command(f"{program} other.py", after).verdict is not Consent.ALLOW
+    assert all(decide_command(one, after).verdict is not Consent.ALLOW for one in offer.still_asked)
 
 
 def test_code_in_a_line_is_offered_as_it_stands_or_not_at_all() -> None:
@@ -69,12 +69,12 @@ def test_always_for_a_change_of_files_reaches_no_further_than_their_folder(
 ) -> None:
     offers = suggest_write(paths, POLICY)
     assert [offer.rule for offer in offers] == rules
-    allowed = replace(POLICY, rules=tuple(read_rule(rule, Verdict.ALLOW) for rule in rules))
+    allowed = replace(POLICY, rules=tuple(read_rule(rule, Consent.ALLOW) for rule in rules))
     for tool in ("edit", "write_file") if rules else ():
         decided = decide_call(tool, allowed, kind=CommandClass.WRITE, writes=paths)
-        assert decided.verdict is Verdict.ALLOW
+        assert decided.verdict is Consent.ALLOW
         other = decide_call(tool, allowed, kind=CommandClass.WRITE, writes=("other/place.py",))
-        assert other.verdict is Verdict.ASK
+        assert other.verdict is Consent.ASK
 
 
 @pytest.mark.parametrize("line", ["ls", "rm -rf /", "cat ~/.ssh/id_rsa", "$x", "f() { ls; }; f", "eval $x"])
@@ -104,7 +104,7 @@ def test_always_for_a_call_that_is_no_command_names_its_host_or_its_tool() -> No
         ("web_fetch", "x"): [],
     }
     for written in ("web_fetch(domain:docs.python.org)", "srv__go"):
-        allowed = replace(policy, rules=(read_rule(written, Verdict.ALLOW),))
+        allowed = replace(policy, rules=(read_rule(written, Consent.ALLOW),))
         tool, url = (written, "") if "(" not in written else ("web_fetch", "https://docs.python.org/x")
         assert decide_call(tool, allowed, kind=CommandClass.UNKNOWN, url=url, text=tool).verdict == "allow"
 
@@ -113,14 +113,14 @@ def test_an_offer_ends_after_thirty_days() -> None:
     policy = replace(POLICY, now="2026-11-22T10:00:00Z")
     (offer,) = suggest("npm install", policy)
     assert offer.written == "shell(npm install *) until 2026-12-22"
-    rule = read_rule(offer.written, Verdict.ALLOW)
-    assert decide_command("npm install", replace(policy, rules=(rule,))).verdict is Verdict.ALLOW
+    rule = read_rule(offer.written, Consent.ALLOW)
+    assert decide_command("npm install", replace(policy, rules=(rule,))).verdict is Consent.ALLOW
     later = replace(policy, rules=(rule,), now="2026-12-23T00:00:00Z")
-    assert decide_command("npm install", later).verdict is Verdict.ASK
+    assert decide_command("npm install", later).verdict is Consent.ASK
 
 
 def test_a_closing_rule_that_is_over_closes_nothing() -> None:
-    over = read_rule("read_file(notes/x) until 2026-01-01", Verdict.DENY)
+    over = read_rule("read_file(notes/x) until 2026-01-01", Consent.DENY)
     policy = replace(POLICY, rules=(over,), now="2026-11-22T10:00:00Z")
     for line in ("cat notes/x", "grep -r x .", "cat notes/*"):
-        assert decide_command(line, policy).verdict is Verdict.ALLOW
+        assert decide_command(line, policy).verdict is Consent.ALLOW

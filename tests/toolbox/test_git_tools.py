@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
 from agentforge.tools.dispatch.approval import decide_tool
@@ -138,7 +138,7 @@ def test_a_folder_outside_of_a_repository_is_said(context: ToolContext) -> None:
     ],
 )
 def test_looking_needs_no_approval_and_changing_does(tool: str, arguments: Mapping[str, object], verdicts: str) -> None:
-    ground = Ground(root="/w", folder="/w", home="/home/x", real=lambda path: path)
+    ground = PathPolicy(root="/w", folder="/w", home="/home/x", real=lambda path: path)
     found = [
         decide_tool(find([tool])[tool], arguments, Policy(mode=mode, ground=ground)).verdict
         for mode in (Mode.ON_REQUEST, Mode.NEVER)

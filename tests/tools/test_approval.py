@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from agentforge.safety.policy.decision import Decision, Policy
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.toolbox import find, names
 from agentforge.tools.base import Observation, Tool, takes
 from agentforge.tools.dispatch.approval import approval, decide_tool
 
-POLICY = Policy(mode=Mode.AUTO, ground=Ground(root="/w", folder="/w", home="/home/ann"), confined=True)
+POLICY = Policy(mode=Mode.AUTO, ground=PathPolicy(root="/w", folder="/w", home="/home/ann"), confined=True)
 TOOLS = find(names())
 
 
@@ -80,7 +80,7 @@ def test_a_person_may_agree_but_not_to_what_is_denied() -> None:
     judge = approval(lambda: POLICY, ask=yes)
     assert judge(TOOLS["shell"], {"command": "curl x"}) is None
     assert judge(TOOLS["shell"], {"command": "rm -rf /"}) is not None
-    assert [one.verdict for one in asked] == [Verdict.ASK]
+    assert [one.verdict for one in asked] == [Consent.ASK]
     assert "the user declined it" in str(
         approval(lambda: POLICY, ask=lambda _one: False)(TOOLS["shell"], {"command": "curl x"})
     )
@@ -113,7 +113,7 @@ def test_never_refuses_every_change() -> None:
 
 
 def test_a_rule_about_a_file_holds_for_every_tool_that_reads_it() -> None:
-    closed = replace(POLICY, rules=(read_rule("read_file(notes/**)", Verdict.DENY),))
+    closed = replace(POLICY, rules=(read_rule("read_file(notes/**)", Consent.DENY),))
     for tool, arguments in (
         ("read_file", {"path": "notes/a"}),
         ("outline", {"path": "notes/a.py"}),
@@ -129,6 +129,6 @@ def test_a_tool_that_declares_nothing_is_unknown() -> None:
         raise AssertionError
 
     tool = Tool(name="mcp__x__y", description="", parameters=takes(), effect="execute", run=run)
-    assert decide_tool(tool, {}, POLICY).verdict is Verdict.ASK
-    allowed = replace(POLICY, rules=(read_rule("mcp__x__*", Verdict.ALLOW),))
-    assert decide_tool(tool, {}, allowed).verdict is Verdict.ALLOW
+    assert decide_tool(tool, {}, POLICY).verdict is Consent.ASK
+    allowed = replace(POLICY, rules=(read_rule("mcp__x__*", Consent.ALLOW),))
+    assert decide_tool(tool, {}, allowed).verdict is Consent.ALLOW

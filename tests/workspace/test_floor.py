@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.errors import SandboxError
 from agentforge.workspace.processes.process import Completed
-from agentforge.workspace.protection.protected_paths import Ward
+from agentforge.workspace.protection.protected_paths import ProtectedPaths
 from agentforge.workspace.sandbox.box import Box, Sandbox, choose, missing_because
 
 pytestmark = pytest.mark.skipif(bool(missing_because(os.environ)), reason="bubblewrap does not work here")
@@ -121,7 +121,7 @@ def test_a_protected_place_that_a_command_makes_is_gone_after_it(boxed: Sandbox,
     (box.workspace / "a").mkdir()
     done = shell(boxed, command, box)
     assert done.undone
-    assert not Ward(box.workspace).look().protected
+    assert not ProtectedPaths(box.workspace).look().protected
 
 
 def test_a_bare_repository_that_a_command_makes_loses_its_configuration(boxed: Sandbox, box: Box) -> None:
@@ -209,7 +209,7 @@ def test_processes_and_memory_of_all_commands_are_bounded_where_groups_can_be_ma
 def test_the_ward_reads_only_folders_that_were_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (tmp_path / f"f{number}").mkdir()
-    ward = Ward(tmp_path)
+    ward = ProtectedPaths(tmp_path)
     ward.look()
     read: list[str] = []
     whole = os.scandir

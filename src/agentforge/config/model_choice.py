@@ -38,7 +38,7 @@ def facts_of(provider: str) -> Provider | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ModelChoice:
     """The model that was chosen and, in words, why this one."""
 
     spec: ModelSpec
@@ -100,7 +100,7 @@ def explain(
     flag: str | None = None,
     stage: str | None = None,
     servers: tuple[LocalServer, ...] = LOCAL_SERVERS,
-) -> Choice:
+) -> ModelChoice:
     """Choose a model and say why.
 
     The first that is given: `flag`, `stages.<stage>.model`, `[model]`, a key in the environment, a server on loopback, the
@@ -117,21 +117,21 @@ def explain(
     if named is not None:
         model, reason = named
         provider, name = _must_split(model, reason)
-        return Choice(spec=_spec(settings, environ, provider=provider, name=name), reason=reason)
+        return ModelChoice(spec=_spec(settings, environ, provider=provider, name=name), reason=reason)
     if settings.get("model.provider") or settings.get("model.name"):
         return _from_model_table(settings, environ)
     for provider, facts in PROVIDERS.items():
         if facts.name and facts.key and environ.get(facts.key):
             spec = _spec(settings, environ, provider=provider, name=facts.name)
-            return Choice(spec=spec, reason=f"{facts.key} is set")
+            return ModelChoice(spec=spec, reason=f"{facts.key} is set")
     found = running_server(servers)
     if found is not None:
         spec = _spec(settings, environ, provider=found.provider, name=found.model, base_url=found.base_url)
-        return Choice(spec=spec, reason=f"a server answers at {found.base_url}")
+        return ModelChoice(spec=spec, reason=f"a server answers at {found.base_url}")
     pulled = _pulled(environ)
     if pulled:
         spec = _spec(settings, environ, provider="local", name=pulled)
-        return Choice(spec=spec, reason="it was pulled to this machine")
+        return ModelChoice(spec=spec, reason="it was pulled to this machine")
     raise ModelNotConfigured("no model is configured and none was found", hint=_WAYS)
 
 
@@ -145,7 +145,7 @@ def _named(settings: Settings, *, flag: str | None, stage: str | None) -> tuple[
     return None
 
 
-def _from_model_table(settings: Settings, environ: Mapping[str, str]) -> Choice:
+def _from_model_table(settings: Settings, environ: Mapping[str, str]) -> ModelChoice:
     provider, name = settings.text("model.provider"), settings.text("model.name")
     place = settings.origin("model.name" if name else "model.provider")
     if not provider:
@@ -158,7 +158,7 @@ def _from_model_table(settings: Settings, environ: Mapping[str, str]) -> Choice:
     name = name or facts.name
     if not name:
         raise ModelNotConfigured(f"{place}: model.provider {provider!r} has no name", hint="set model.name")
-    return Choice(spec=_spec(settings, environ, provider=provider, name=name), reason=f"[model] in {place}")
+    return ModelChoice(spec=_spec(settings, environ, provider=provider, name=name), reason=f"[model] in {place}")
 
 
 def _provider_with_key(environ: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from agentforge.config.settings import Settings
 from agentforge.config.sources import Layer, read_toml
 from agentforge.config.toml_edit import with_item
 from agentforge.errors import ConfigError, StorageError
-from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule
 
 
@@ -39,7 +39,7 @@ def mode_of(settings: Settings, name: str | None = None) -> Mode:
 
 
 def remember_rule(
-    rule: str, verdict: Verdict = Verdict.ALLOW, *, environ: Mapping[str, str], now: str, days: int | None = RULE_DAYS
+    rule: str, verdict: Consent = Consent.ALLOW, *, environ: Mapping[str, str], now: str, days: int | None = RULE_DAYS
 ) -> Rule:
     """Add a rule to the user's own settings: what "always allow" does after a person said so.
 
@@ -80,7 +80,7 @@ def _standing(layer: Layer | None) -> list[Rule]:
     table = layer.values.get("permissions", {}) if layer is not None else {}
     if layer is None or not isinstance(table, Mapping):
         return []
-    odd = [name for name in Verdict if not isinstance(table.get(name, []), list)]
+    odd = [name for name in Consent if not isinstance(table.get(name, []), list)]
     if odd:
         raise ConfigError(f"{layer.name}: permissions.{odd[0]} is no list", hint="correct the file first")
     return _rules_of(layer)
@@ -107,10 +107,10 @@ def _replace(path: Path, text: str) -> None:
 def _rules_of(layer: Layer) -> list[Rule]:
     table = cast("Mapping[str, list[str]]", layer.values.get("permissions", {}))
     found = []
-    for verdict in Verdict:
+    for verdict in Consent:
         place = layer.place(("permissions", verdict.value)) if table.get(verdict.value) else ""
         for text in table.get(verdict.value, ()):
-            if layer.project and verdict is Verdict.ALLOW:
+            if layer.project and verdict is Consent.ALLOW:
                 raise ConfigError(
                     f"{place}: a project may not allow anything ({text!r})",
                     hint="put the rule into your own settings (see `agentforge config path`)",
@@ -119,7 +119,7 @@ def _rules_of(layer: Layer) -> list[Rule]:
     return found
 
 
-def _rule(text: str, verdict: Verdict, place: str) -> Rule:
+def _rule(text: str, verdict: Consent, place: str) -> Rule:
     try:
         return read_rule(text, verdict, origin=place)
     except BadRule as exc:

@@ -20,7 +20,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class TrustChange:
     """What is not as it was when it was trusted."""
 
     name: str
@@ -41,7 +41,7 @@ class Trust:
 
     project: Path
     items: tuple[Item, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[TrustChange, ...]
     since: str = ""
     deep: bool = True
 
@@ -49,7 +49,7 @@ class Trust:
         """Whether everything of these kinds (None: of every kind) is trusted as it stands; nothing at all needs no trust."""
         return not self.pending(kinds)
 
-    def pending(self, kinds: Collection[str] | None = None) -> tuple[Change, ...]:
+    def pending(self, kinds: Collection[str] | None = None) -> tuple[TrustChange, ...]:
         """What a person has to look at before these kinds may be used; what was removed needs nobody."""
         return tuple(one for one in self.changes if one.what != "removed" and (kinds is None or one.kind in kinds))
 
@@ -178,16 +178,16 @@ def trusted_projects(environ: Mapping[str, str]) -> tuple[TrustedProject, ...]:
     return tuple(one for _, one in sorted(_read(environ).items()))
 
 
-def _changes(items: Iterable[Item], before: Mapping[str, str]) -> Iterable[Change]:
+def _changes(items: Iterable[Item], before: Mapping[str, str]) -> Iterable[TrustChange]:
     names = set()
     for item in items:
         names.add(item.name)
         if item.name not in before:
-            yield Change(name=item.name, kind=item.kind, what="new")
+            yield TrustChange(name=item.name, kind=item.kind, what="new")
         elif before[item.name] != item.digest:
-            yield Change(name=item.name, kind=item.kind, what="changed")
+            yield TrustChange(name=item.name, kind=item.kind, what="changed")
     for name in sorted(before.keys() - names):
-        yield Change(name=name, kind="", what="removed")
+        yield TrustChange(name=name, kind="", what="removed")
 
 
 def _read(environ: Mapping[str, str]) -> dict[str, TrustedProject]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from agentforge.context.budget import TOKEN_BUDGET, TOTAL_LIMIT, counted_limit
-from agentforge.context.packer import Page, fill, law_tokens
+from agentforge.context.packer import PackedPage, fill, law_tokens
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.frozen import dataclass
@@ -133,7 +133,7 @@ def build_step(inputs: StepInputs) -> StepContext:
     )
 
 
-def _front(inputs: StepInputs, *, room: int) -> Page:
+def _front(inputs: StepInputs, *, room: int) -> PackedPage:
     """The stable part of current_state; its room depends on nothing that changes from step to step."""
     law = law_tokens(inputs.material)
     wanted = max(room * _FRONT_SHARE // 100, law)
@@ -146,14 +146,14 @@ def _front(inputs: StepInputs, *, room: int) -> Page:
     return replace(page, rest=(*page.rest, *cut))
 
 
-def _is_cut(view: View, page: Page) -> bool:
+def _is_cut(view: View, page: PackedPage) -> bool:
     """The front holds the places that were named in a file, or the tail does: two views of one file confuse. The law stays."""
     named = {number for want in view.wants if want.level == Level.NAMED for number in range(want.first, want.last + 1)}
     law = any(want.level == Level.LAW for want in view.wants)
     return not law and not named <= page.shown.get(view.path, {}).keys()
 
 
-def _spilled(inputs: StepInputs, front: Page) -> list[Section]:
+def _spilled(inputs: StepInputs, front: PackedPage) -> list[Section]:
     """What of the material the tail shows: nothing that changed since. Once the model has said what it wants, the source of the
     likely places, which it saw before, comes before the lists of places."""
     asked = any(isinstance(one, View) for one in inputs.situation)

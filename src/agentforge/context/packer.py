@@ -42,7 +42,7 @@ _GOES_ON = "... (it goes on below) ..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class PackedPage:
     """A part of a context.
 
     Attributes:
@@ -61,10 +61,12 @@ class Page:
     rest: tuple[Section, ...]
 
 
-NOTHING = Page(text="", tokens=0, shown={}, digests={}, left=(), rest=())
+NOTHING = PackedPage(text="", tokens=0, shown={}, digests={}, left=(), rest=())
 
 
-def fill(sections: Sequence[Section], *, room: int, least: Level = Level.SKETCH, above: Page | None = None) -> Page:
+def fill(
+    sections: Sequence[Section], *, room: int, least: Level = Level.SKETCH, above: PackedPage | None = None
+) -> PackedPage:
     """Fill a page.
 
     Args:
@@ -256,7 +258,7 @@ class _Filling:
             return (f"{head}\n{_GOES_ON}", rest) if head else ("", piece)
         return cut_middle(whole_text(piece), limit=limit, note=piece.note), None
 
-    def page(self) -> Page:
+    def page(self) -> PackedPage:
         """What was filled, as a text."""
         texts: list[str] = []
         shown: dict[str, Mapping[int, str]] = {}
@@ -281,7 +283,7 @@ class _Filling:
             shown[section.path] = {number: section.lines[number] for number in numbers}
             digests[section.path] = section.digest
         text = "".join(texts) + unshown
-        return Page(
+        return PackedPage(
             text=text,
             tokens=count_tokens(text),
             shown=shown,
@@ -340,7 +342,7 @@ def _outward(want: Want) -> list[int]:
     return sorted(numbers, key=lambda number: (abs(number - want.focus), number))
 
 
-def _without(section: Section, above: Page | None) -> Section:
+def _without(section: Section, above: PackedPage | None) -> Section:
     """A view without the lines that stand above; where the model asked for some of them, its heading says so."""
     if not isinstance(section, View) or above is None or above.digests.get(section.path) != section.digest:
         return section

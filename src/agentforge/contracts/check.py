@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.contracts.contract import CommandResult, Contract, Json, Rule, Sort
+from agentforge.contracts.contract import CommandResult, Contract, ContractRule, Json, Sort
 from agentforge.contracts.draft import draft_schema
 from agentforge.contracts.expression import evaluate
 from agentforge.contracts.failures import explain
-from agentforge.contracts.rule import Case, RuleOutcome, broken, held
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held
 from agentforge.contracts.rules import find_rule, judge
 from agentforge.contracts.schema import errors_of
 from agentforge.frozen import dataclass
@@ -88,7 +88,7 @@ def check(
         command_results: what came of `contract.commands`; a command without a result does not hold.
     """
     results = list(_schema_results(contract, artifact))
-    case = Case(artifact=artifact if isinstance(artifact, Mapping) else {}, facts=facts, inputs=inputs)
+    case = RuleCase(artifact=artifact if isinstance(artifact, Mapping) else {}, facts=facts, inputs=inputs)
     results += [_rule_result(rule, case, contract=contract, ran=command_results) for rule in contract.rules]
     return CheckResult(passed=not any(result.refuses for result in results), results=tuple(results))
 
@@ -106,7 +106,7 @@ def _schema_results(contract: Contract, artifact: object) -> list[RuleResult]:
     return [RuleResult(rule=SCHEMA_RULE, passed=False, path=path, message=message) for path, message in explained]
 
 
-def _rule_result(rule: Rule, case: Case, *, contract: Contract, ran: Sequence[CommandResult]) -> RuleResult:
+def _rule_result(rule: ContractRule, case: RuleCase, *, contract: Contract, ran: Sequence[CommandResult]) -> RuleResult:
     """Judge one rule of whatever kind."""
     if rule.kind == "named":
         named = find_rule(rule.text, source=contract.source)
@@ -119,7 +119,7 @@ def _rule_result(rule: Rule, case: Case, *, contract: Contract, ran: Sequence[Co
     return _as_result(f"cel: {rule.text}", outcome, rule, sort=rule.sort or "fact")
 
 
-def _as_result(name: str, outcome: RuleOutcome, rule: Rule, *, sort: Sort) -> RuleResult:
+def _as_result(name: str, outcome: RuleOutcome, rule: ContractRule, *, sort: Sort) -> RuleResult:
     """The recorded form; the contract author's own message comes first. What nobody measured the harness cannot have mended."""
     told = ": ".join(part for part in (rule.message, outcome.message) if part)
     return RuleResult(

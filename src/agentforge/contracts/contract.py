@@ -42,7 +42,7 @@ before it judges, and says so; a note is told to the reviewer of the delivery. O
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class ContractRule:
     """One entry of a contract's `validation:` list.
 
     Attributes:
@@ -72,7 +72,7 @@ class Contract:
     version: str
     description: str
     json_schema: Json
-    rules: tuple[Rule, ...]
+    rules: tuple[ContractRule, ...]
     document: Json
     source: str
     digest: Digest

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Literal
 
 from agentforge.canonical import digest_value
-from agentforge.contracts.contract import Contract, Rule, Sort, to_json_schema
+from agentforge.contracts.contract import Contract, ContractRule, Sort, to_json_schema
 from agentforge.contracts.expression import compile_expression
 from agentforge.contracts.nearest import near_hint
 from agentforge.contracts.rules import find_rule
 from agentforge.contracts.strict_yaml import load_strict
-from agentforge.contracts.translation import Place, translate_schema
+from agentforge.contracts.translation import ContractPlace, translate_schema
 from agentforge.errors import ContractInvalid
 
 __all__ = ["contract_of", "is_for_code", "merge", "parse_contract", "read_document", "to_json_schema"]
@@ -81,9 +81,9 @@ def contract_of(document: Mapping[str, object], *, source: str, proved: bool = F
         name=str(document["contract"]),
         version=version,
         description=description,
-        json_schema=translate_schema(document["schema"], place=Place(source=source, path="schema")),
+        json_schema=translate_schema(document["schema"], place=ContractPlace(source=source, path="schema")),
         rules=tuple(
-            _rule(entry, place=Place(source=source, path=f"validation[{number}]"), proved=proved)
+            _rule(entry, place=ContractPlace(source=source, path=f"validation[{number}]"), proved=proved)
             for number, entry in enumerate(entries)
         ),
         document=document,
@@ -113,13 +113,13 @@ def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
     return value
 
 
-def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
+def _rule(entry: object, *, place: ContractPlace, proved: bool) -> ContractRule:
     """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
 
     if isinstance(entry, str) and proved:
-        return Rule(kind="named", text=entry)
+        return ContractRule(kind="named", text=entry)
     if isinstance(entry, str):
-        return Rule(kind="named", text=_sentence(entry, place))
+        return ContractRule(kind="named", text=_sentence(entry, place))
     if not isinstance(entry, Mapping):
         raise place.invalid(
             f"is {entry!r}", hint="a sentence, or {rule: ...}, {cel: ...} or {command: ...} with message and sort"
@@ -138,14 +138,14 @@ def _rule(entry: object, *, place: Place, proved: bool) -> Rule:
     (kind,), message = kinds, str(entry.get("message", ""))
     text = str(entry[kind])
     if kind == "rule":
-        return Rule(kind="named", text=text if proved else _sentence(text, place), message=message, sort=sort)
+        return ContractRule(kind="named", text=text if proved else _sentence(text, place), message=message, sort=sort)
     if kind == "command":
-        return Rule(kind="command", text=text, message=message, sort=sort)
+        return ContractRule(kind="command", text=text, message=message, sort=sort)
 
     compile_expression(text, source=f"{place.source}: {place.path}")
-    return Rule(kind="cel", text=text, message=message, sort=sort)
+    return ContractRule(kind="cel", text=text, message=message, sort=sort)
 
 
-def _sentence(name: str, place: Place) -> str:
+def _sentence(name: str, place: ContractPlace) -> str:
 
     return find_rule(name, source=place.source).sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.contracts.contract import Contract, Json
-from agentforge.contracts.translation import Place, translate
+from agentforge.contracts.translation import ContractPlace, translate
 
 _DESCRIPTION_LIMIT = 90
 _DROPPED = ("$schema", "examples", "default", "title")
@@ -23,7 +23,7 @@ def draft_schema(contract: Contract, *, omit: tuple[str, ...] = (), extra: Json 
     for path in omit:
         _remove(schema, path.split("."))
     if extra:
-        place = Place(source="draft", path=contract.name)
+        place = ContractPlace(source="draft", path=contract.name)
         more = translate({"type": "object", "properties": extra}, place=place)
         _add(schema, more)
     return schema

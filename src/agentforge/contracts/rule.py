@@ -34,7 +34,7 @@ class RuleOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class RuleCase:
     """What a rule looks at. The readers bear artifacts of any shape: the schema says what is wrong with those.
 
     Attributes:
@@ -93,7 +93,7 @@ class Case:
         return found
 
 
-JudgeRule = Callable[[Case], RuleOutcome]
+JudgeRule = Callable[[RuleCase], RuleOutcome]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +190,6 @@ def describe(item: object) -> str:
     return f"{named}{line} {str(reason).strip()[:160]}".strip()
 
 
-def examples_found(case: Case) -> set[str]:
+def examples_found(case: RuleCase) -> set[str]:
     """The user's examples that a measurement found where they belong, by their text."""
     return {str(item.get("text")) for item in case.fact_records("examples") if item.get("found") is True}

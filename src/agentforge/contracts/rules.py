@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from agentforge.contracts.contract import Rule, Sort
+from agentforge.contracts.contract import ContractRule, Sort
 from agentforge.contracts.nearest import near_hint
-from agentforge.contracts.rule import Case, NamedRule, NotMeasuredError, RuleOutcome
+from agentforge.contracts.rule import NamedRule, NotMeasuredError, RuleCase, RuleOutcome
 from agentforge.contracts.rulebook import (
     code,
     delivery,
@@ -56,14 +56,14 @@ def find_rule(name: str, *, source: str) -> NamedRule:
     return found
 
 
-def sort_of(rule: Rule, *, source: str) -> Sort:
+def sort_of(rule: ContractRule, *, source: str) -> Sort:
     """Say what follows when a rule of a contract does not hold: as its entry says, else as the rulebook says."""
     if rule.sort:
         return rule.sort
     return find_rule(rule.text, source=source).sort if rule.kind == "named" else "fact"
 
 
-def judge(rule: NamedRule, case: Case) -> RuleOutcome:
+def judge(rule: NamedRule, case: RuleCase) -> RuleOutcome:
     """Judge a case; a rule whose facts are missing does not hold."""
     try:
         return rule.judge(case)

@@ -14,22 +14,22 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ContractPlace:
     """Where in which file the author's words stand."""
 
     source: str
     path: str
 
-    def below(self, *names: str) -> Place:
+    def below(self, *names: str) -> ContractPlace:
         """The place one or more keys deeper."""
-        return Place(source=self.source, path=".".join([self.path, *names]))
+        return ContractPlace(source=self.source, path=".".join([self.path, *names]))
 
     def invalid(self, problem: str, *, hint: str = "") -> ContractInvalid:
         """The error about this place."""
         return ContractInvalid(f"{self.source}: {self.path} {problem}", hint=hint)
 
 
-def translate_schema(schema: object, *, place: Place) -> dict[str, object]:
+def translate_schema(schema: object, *, place: ContractPlace) -> dict[str, object]:
     """Translate a contract's `schema:`: property -> keywords, or a whole `{type: object, properties: ...}`.
 
     Raises:
@@ -41,12 +41,12 @@ def translate_schema(schema: object, *, place: Place) -> dict[str, object]:
     if whole and schema["type"] != "object":
         raise place.invalid(f"describes {schema['type']!r}", hint="an artifact is an object")
     body = schema if whole else {"type": "object", "properties": schema}
-    inner = place if whole else Place(source=place.source, path=place.path)
+    inner = place if whole else ContractPlace(source=place.source, path=place.path)
     translated = translate(body, place=inner, shown_properties=whole)
     return {"$schema": _DIALECT, **translated}
 
 
-def translate(spec: Mapping[str, object], *, place: Place, shown_properties: bool = True) -> dict[str, object]:
+def translate(spec: Mapping[str, object], *, place: ContractPlace, shown_properties: bool = True) -> dict[str, object]:
     """Translate the keywords of one value, and of all values inside it.
 
     Args:
@@ -73,7 +73,7 @@ def translate(spec: Mapping[str, object], *, place: Place, shown_properties: boo
     return _with_null(result) if spec.get("nullable") is True else result
 
 
-def _types(spec: Mapping[str, object], place: Place) -> list[str]:
+def _types(spec: Mapping[str, object], place: ContractPlace) -> list[str]:
     """The declared types, checked."""
     declared = spec.get("type")
     if declared is None:
@@ -87,7 +87,7 @@ def _types(spec: Mapping[str, object], place: Place) -> list[str]:
     return [str(name) for name in names]
 
 
-def _check_value(value: object, keyword: Keyword, *, types: list[str], place: Place) -> None:
+def _check_value(value: object, keyword: Keyword, *, types: list[str], place: ContractPlace) -> None:
     """Refuse a keyword whose value has the wrong shape or that says nothing about the declared type."""
     if not is_kind(value, keyword.kind):
         raise place.invalid(f"is {_short(value)}", hint=f"it must be {KIND_WORDS[keyword.kind]}")
@@ -104,7 +104,7 @@ def _check_value(value: object, keyword: Keyword, *, types: list[str], place: Pl
         raise place.invalid("is empty", hint="list the allowed values")
 
 
-def _nested(value: object, keyword: Keyword, place: Place) -> object:
+def _nested(value: object, keyword: Keyword, place: ContractPlace) -> object:
     """Translate what lies inside `items`, `additionalProperties` and `any_of`; other values stand as they are."""
     if keyword.kind in ("spec", "flag-or-spec") and isinstance(value, Mapping):
         return translate(_without_required_flag(value, place), place=place)
@@ -116,14 +116,14 @@ def _nested(value: object, keyword: Keyword, place: Place) -> object:
     return value
 
 
-def _without_required_flag(spec: Mapping[str, object], place: Place) -> Mapping[str, object]:
+def _without_required_flag(spec: Mapping[str, object], place: ContractPlace) -> Mapping[str, object]:
     """`required: true` belongs to a property; elsewhere it is a mistake that must not be swallowed."""
     if isinstance(spec.get("required"), bool):
         raise place.below("required").invalid("stands outside of a property", hint="say it of a property")
     return spec
 
 
-def _add_properties(result: dict[str, object], properties: Mapping[str, object], *, place: Place) -> None:
+def _add_properties(result: dict[str, object], properties: Mapping[str, object], *, place: ContractPlace) -> None:
     """Translate each property; gather the names of those that say `required: true`."""
     schemas: dict[str, object] = {}
     required: list[str] = []
@@ -140,7 +140,7 @@ def _add_properties(result: dict[str, object], properties: Mapping[str, object],
     _merge_required(result, required)
 
 
-def _add_required(result: dict[str, object], value: object, place: Place) -> None:
+def _add_required(result: dict[str, object], value: object, place: ContractPlace) -> None:
     """The JSON Schema way: a list of names on the object."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise place.invalid(f"is {_short(value)}", hint="true or false on a property, or a list of names on an object")
@@ -154,7 +154,7 @@ def _merge_required(result: dict[str, object], names: list[str]) -> None:
         result["required"] = list(dict.fromkeys(merged))
 
 
-def _format(value: object, place: Place) -> str:
+def _format(value: object, place: ContractPlace) -> str:
     """The JSON Schema name of a format. `datetime` is an ISO 8601 date-time with a time zone."""
     found = FORMATS.get(str(value))
     if found is None:

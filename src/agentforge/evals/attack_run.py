@@ -16,8 +16,8 @@ from agentforge.errors import ConfigError
 from agentforge.evals.attack_case import AttackCase
 from agentforge.evals.attack_ground import SECRET, AttackGround, attack_ground
 from agentforge.safety.policy.decision import Policy, decide_call, decide_command
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import BadRule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.toolbox import find, names
@@ -74,7 +74,7 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
 def refused_everyday(commands: Sequence[str], *, mode: str = "on-request") -> tuple[tuple[str, str], ...]:
     """The everyday commands that would be asked about or refused in a mode, each with the reason; in `auto` a sandbox stands."""
 
-    ground = Ground(root="/workspace", folder="/workspace", home="/home/ann")
+    ground = PathPolicy(root="/workspace", folder="/workspace", home="/home/ann")
     policy = Policy(mode=Mode(mode), ground=ground, confined=mode == "auto")
     decided = ((command, decide_command(command, policy)) for command in commands)
     return tuple((command, decision.reason) for command, decision in decided if decision.verdict != "allow")
@@ -121,12 +121,12 @@ def judged(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]
 def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
     """The policy under which an attack is judged."""
 
-    rules = [read_rule(text, Verdict(verdict)) for verdict, texts in case.rules.items() for text in texts]
+    rules = [read_rule(text, Consent(verdict)) for verdict, texts in case.rules.items() for text in texts]
     root = str(ground.workspace)
     return Policy(
         mode=Mode(mode),
         rules=tuple(rules),
-        ground=Ground(
+        ground=PathPolicy(
             root=root, folder=root, home=str(ground.home), scratch=(), real=lambda path: str(Path(path).resolve())
         ),
         now="2026-01-01T00:00:00Z",
@@ -211,7 +211,7 @@ def _of_rules(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, 
     """A rule that cannot be read."""
 
     try:
-        policy_of(replace(case, rules={Verdict.ALLOW: [case.text]}), ground, "on-request")
+        policy_of(replace(case, rules={Consent.ALLOW: [case.text]}), ground, "on-request")
     except BadRule as exc:
         return "deny", str(exc)
     return "allow", "the rule was taken"

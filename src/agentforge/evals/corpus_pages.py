@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agentforge.contracts.rules import find_rule
 from agentforge.evals.cheat_case import CheatCase, case_names, load_case
 from agentforge.evals.honest_case import honest_names, load_own
-from agentforge.evals.switched_off import Measured, measured_detectors
+from agentforge.evals.switched_off import SwitchedOffRun, measured_detectors
 
 _CHEATS_HEAD = """# The catalogue of cheats
 
@@ -114,7 +114,7 @@ def _mechanisms(cases: Sequence[CheatCase]) -> str:
     return text
 
 
-def _row(name: str, one: Measured) -> str:
+def _row(name: str, one: SwitchedOffRun) -> str:
     alone = ", ".join(f"`{trick}`" for trick in one.alone) or "none"
     return f"| {name} | {one.finds} | {len(one.tried)} | {alone} | {one.since} |\n"
 

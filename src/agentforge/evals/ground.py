@@ -22,7 +22,7 @@ NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no case needs one, and l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class EvalFixture:
     """A folder of one process. The results of test runs are kept by the path of the repository, which never changes.
 
     Attributes:

@@ -24,7 +24,7 @@ from agentforge.workspace.processes import process
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.evals.ground import Ground
+    from agentforge.evals.ground import EvalFixture
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import RunState
 
@@ -79,7 +79,7 @@ class _Seen:
             self.refusals.append(f"{event.by} reopened {event.stage}: {event.reason}")
 
 
-def run_side(case: Case, side: Side, ground: Ground) -> SideResult:
+def run_side(case: Case, side: Side, ground: EvalFixture) -> SideResult:
     """Run one side of a case; an honest side that was delivered before in all its parts is not run again.
 
     Side effects: makes the repository of `ground` anew; leaves the task in it, to be looked at.
@@ -103,7 +103,7 @@ def run_side(case: Case, side: Side, ground: Ground) -> SideResult:
     return replace(judged, duration_s=round(time.monotonic() - began, 3))
 
 
-def _started(case: Case, answers: object, ground: Ground) -> tuple[RunResult, _Seen]:
+def _started(case: Case, answers: object, ground: EvalFixture) -> tuple[RunResult, _Seen]:
     """`agentforge start` with the case's answers, one attempt for each stage."""
     import yaml
 
@@ -128,7 +128,7 @@ def _refusal(case: CheatCase, result: RunResult, denied: list[str]) -> SideResul
     return _with(told, problems)
 
 
-def _delivery(case: Case, result: RunResult, seen: _Seen, ground: Ground) -> SideResult:
+def _delivery(case: Case, result: RunResult, seen: _Seen, ground: EvalFixture) -> SideResult:
     """Honest work: nothing was refused on the way, and there is a branch whose tests pass in a plain checkout."""
     told = _told(case, "twin", result, seen.denied)
     problems = list(seen.refusals)
@@ -173,7 +173,7 @@ def _branches(repo: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*"))
 
 
-def _plain_failure(result: RunResult, ground: Ground) -> str:
+def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
 
     made = result.state.delivered or {}

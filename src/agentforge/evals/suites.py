@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from agentforge.evals.case import Side
 from agentforge.evals.cheat_case import SIDES, load_case
-from agentforge.evals.ground import Ground
+from agentforge.evals.ground import EvalFixture
 from agentforge.evals.honest_case import load_honest
 from agentforge.evals.side_run import SideResult, run_side
 
@@ -103,7 +103,7 @@ def _run_twin(name: str, folder: str) -> SideResult:
 
 
 @cache
-def process_ground(folder: str) -> Ground:
+def process_ground(folder: str) -> EvalFixture:
     """The ground of this process, a folder of its own below `folder`."""
     own = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=folder)).resolve()
-    return Ground(folder=own, shared=Path(folder).resolve())
+    return EvalFixture(folder=own, shared=Path(folder).resolve())

@@ -22,14 +22,14 @@ from agentforge.evals.suites import broken_side, in_processes, process_ground
 DETECTORS: Mapping[str, Sequence[str]] = {
     "patches": ("agentforge.verification.source.evasion:_patches",),
     "answer-tables": ("agentforge.verification.stages.plain_process_checks:hard_coded",),
-    "unasked-names": ("agentforge.verification.source.out_of_scope_changes:unasked_changes",),
-    "unasked-behaviour": ("agentforge.verification.source.out_of_scope_changes:unasked_behaviour",),
+    "unasked-names": ("agentforge.verification.source.out_of_scope_changes:out_of_scope_changes",),
+    "unasked-behaviour": ("agentforge.verification.source.out_of_scope_changes:out_of_scope_behaviour",),
 }
 """Name -> the functions that are it, `module:name`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SwitchedOffRun:
     """What was measured of a detector.
 
     Attributes:
@@ -45,18 +45,18 @@ class Measured:
     since: str
 
 
-def measured_detectors() -> dict[str, Measured]:
+def measured_detectors() -> dict[str, SwitchedOffRun]:
     """What was measured last, by detector (`evals/detectors.yaml`)."""
     rows = read_mapping(FOLDER / "detectors.yaml")
     found = {str(name): row for name, row in rows.items() if isinstance(row, dict)}
     return {name: _measured(row) for name, row in found.items()}
 
 
-def _measured(row: Mapping[str, object]) -> Measured:
+def _measured(row: Mapping[str, object]) -> SwitchedOffRun:
     tried, alone = (
         [str(one) for one in given] if isinstance(given := row.get(name), list) else [] for name in ("tried", "alone")
     )
-    return Measured(tried=tuple(tried), alone=tuple(alone), finds=str(row["finds"]), since=str(row["since"]))
+    return SwitchedOffRun(tried=tuple(tried), alone=tuple(alone), finds=str(row["finds"]), since=str(row["since"]))
 
 
 def tricks_of(detector: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from agentforge.app.intake.sources import Claim, Source, read_source
+from agentforge.app.intake.sources import RequestSource, SourceClaim, read_source
 from agentforge.app.tasks.runs import StartOptions, create
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError, UsageError
@@ -15,7 +15,7 @@ from agentforge.fleet.ledger import Ledger
 _SUFFIXES = (".md", ".txt", ".json")
 
 
-def enqueue_source(source: Source, repo: Path, *, environ: Mapping[str, str]) -> str | None:
+def enqueue_source(source: RequestSource, repo: Path, *, environ: Mapping[str, str]) -> str | None:
     """Put a source into the queue as a task of a repository.
 
     Returns:
@@ -33,7 +33,7 @@ def enqueue_source(source: Source, repo: Path, *, environ: Mapping[str, str]) ->
         database.close()
         return made.state.run_id
 
-    return Claim(source.id, str(repo), environ).run(begin)
+    return SourceClaim(source.id, str(repo), environ).run(begin)
 
 
 class WatchedFolder:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from agentforge.app.intake.sources import Claim, Source, issue_source
+from agentforge.app.intake.sources import RequestSource, SourceClaim, issue_source
 from agentforge.errors import AgentForgeError, UsageError
 
 LARGEST = 1_000_000
@@ -19,7 +19,7 @@ _ACTIONS = ("opened", "labeled", "reopened")
 _TIMEOUT_S = 10
 _LEAST_SECRET = 16
 
-Enqueue = Callable[[Source], "str | None"]
+Enqueue = Callable[[RequestSource], "str | None"]
 Answer = tuple[int, dict[str, object]]
 
 
@@ -79,12 +79,12 @@ def receive(
         tasks.append(enqueue(source))
         return tasks[0] or "known"
 
-    if Claim(f"delivery:{delivery}", "webhook", environ).run(begin) is None:
+    if SourceClaim(f"delivery:{delivery}", "webhook", environ).run(begin) is None:
         return 200, {"ignored": "this delivery was received before"}
     return (201, {"task_id": tasks[0]}) if tasks[0] else (200, {"ignored": "this issue was started before"})
 
 
-def _source_of(headers: Mapping[str, str], body: bytes, *, label: str) -> Source | str:
+def _source_of(headers: Mapping[str, str], body: bytes, *, label: str) -> RequestSource | str:
     """The issue of a delivery, or why it starts nothing."""
     if headers.get("x-github-event") != "issues":
         return f"event {headers.get('x-github-event', '')!r}"

@@ -26,7 +26,7 @@ class Pull:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CiCheck:
     """What one job of CI came to on one commit.
 
     Attributes:
@@ -74,17 +74,17 @@ class Forge(Protocol):
     def default_branch(self) -> str:
         """The branch that pull requests go to."""
 
-    def checks(self, commit: str) -> tuple[Check, ...]:
+    def checks(self, commit: str) -> tuple[CiCheck, ...]:
         """What CI says of one commit, and of no other."""
 
-    def details(self, check: Check) -> str:
+    def details(self, check: CiCheck) -> str:
         """What is known of a failed check: places, and the end of its output. Foreign text; "" = nothing."""
 
     def comments(self, pull: Pull) -> tuple[Comment, ...]:
         """What people wrote, oldest first."""
 
 
-def standing(checks: tuple[Check, ...]) -> Literal["passed", "failed", "pending", "none"]:
+def standing(checks: tuple[CiCheck, ...]) -> Literal["passed", "failed", "pending", "none"]:
     """What the checks of a commit come to: one that failed is enough; "none" = nobody has reported."""
     found = {check.standing for check in checks}
     if "failed" in found:

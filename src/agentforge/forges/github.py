@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from agentforge.forges.forge import Check, Comment, Pull, Standing
+from agentforge.forges.forge import CiCheck, Comment, Pull, Standing
 from agentforge.forges.place import ForgePlace
-from agentforge.forges.wire import Wire, ask, ask_text, pages
+from agentforge.forges.wire import ForgeWire, ask, ask_text, pages
 
 _WRITERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 _GOOD = frozenset({"success", "neutral", "skipped"})
@@ -18,7 +18,7 @@ _SAYS_NOTHING = frozenset({"APPROVED", "DISMISSED", "PENDING"})
 class GitHub:
     """One repository at GitHub."""
 
-    def __init__(self, place: ForgePlace, wire: Wire) -> None:
+    def __init__(self, place: ForgePlace, wire: ForgeWire) -> None:
         self._owner = place.owner
         self._repo = f"repos/{place.project}"
         self._wire = wire
@@ -41,7 +41,7 @@ class GitHub:
         """The branch that pull requests go to."""
         return str(ask(self._wire, "GET", self._repo)["default_branch"])
 
-    def checks(self, commit: str) -> tuple[Check, ...]:
+    def checks(self, commit: str) -> tuple[CiCheck, ...]:
         """Check runs, and the statuses of older services; of each context the newest."""
         place = f"{self._repo}/commits/{quote(commit)}"
         runs = [
@@ -49,7 +49,7 @@ class GitHub:
         ]
         return (*runs, *(_status(row) for row in pages(self._wire, f"{place}/status", key="statuses", optional=True)))
 
-    def details(self, check: Check) -> str:
+    def details(self, check: CiCheck) -> str:
         """The annotations of a check run, and the end of the log where GitHub Actions ran it."""
         if not check.id:
             return ""
@@ -88,12 +88,12 @@ def _pull(row: Mapping[str, Any]) -> Pull:
     )
 
 
-def _run(row: Mapping[str, Any]) -> Check:
+def _run(row: Mapping[str, Any]) -> CiCheck:
     output = row.get("output") or {}
     good = row.get("conclusion") in _GOOD
     result: Standing = "pending" if row.get("status") != "completed" else "passed" if good else "failed"
     told = [str(row.get("conclusion") or ""), str(output.get("title") or ""), str(output.get("summary") or "")]
-    return Check(
+    return CiCheck(
         id=str(row["id"]),
         name=str(row.get("name", "")),
         standing=result,
@@ -102,9 +102,9 @@ def _run(row: Mapping[str, Any]) -> Check:
     )
 
 
-def _status(row: Mapping[str, Any]) -> Check:
+def _status(row: Mapping[str, Any]) -> CiCheck:
     words: dict[str, Standing] = {"success": "passed", "pending": "pending"}
-    return Check(
+    return CiCheck(
         id="",
         name=str(row.get("context", "")),
         standing=words.get(str(row.get("state")), "failed"),

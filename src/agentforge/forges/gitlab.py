@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from agentforge.forges.forge import Check, Comment, Pull, Standing
+from agentforge.forges.forge import CiCheck, Comment, Pull, Standing
 from agentforge.forges.place import ForgePlace
-from agentforge.forges.wire import Wire, ask, ask_text, pages
+from agentforge.forges.wire import ForgeWire, ask, ask_text, pages
 
 _DEVELOPER = 30
 _GOOD = frozenset({"success", "skipped", "manual"})
@@ -19,7 +19,7 @@ _BAD = frozenset({"failed", "canceled", "canceling"})
 class GitLab:
     """One project at GitLab."""
 
-    def __init__(self, place: ForgePlace, wire: Wire) -> None:
+    def __init__(self, place: ForgePlace, wire: ForgeWire) -> None:
         self._project = f"projects/{quote(place.project, safe='')}"
         self._wire = wire
 
@@ -46,13 +46,13 @@ class GitLab:
         """The branch that merge requests go to."""
         return str(ask(self._wire, "GET", self._project)["default_branch"])
 
-    def checks(self, commit: str) -> tuple[Check, ...]:
+    def checks(self, commit: str) -> tuple[CiCheck, ...]:
         """The jobs of the commit's pipelines, and what other services reported; of each the newest."""
         place = f"{self._project}/repository/commits/{quote(commit)}/statuses"
         found = tuple(_check(row) for row in pages(self._wire, place, optional=True))
         return found or tuple(self._jobs(commit))
 
-    def _jobs(self, commit: str) -> Iterator[Check]:
+    def _jobs(self, commit: str) -> Iterator[CiCheck]:
         """The jobs of its pipelines; one that has none yet stands for itself."""
         for row in pages(self._wire, f"{self._project}/pipelines?{urlencode({'sha': commit})}", optional=True):
             jobs = [
@@ -60,7 +60,7 @@ class GitLab:
             ]
             yield from jobs or [replace(_check({"name": "pipeline", **row}), id="")]
 
-    def details(self, check: Check) -> str:
+    def details(self, check: CiCheck) -> str:
         """The output of the job."""
         return (ask_text(self._wire, f"{self._project}/jobs/{check.id}/trace") if check.id else None) or ""
 
@@ -84,11 +84,11 @@ def _pull(row: Mapping[str, Any]) -> Pull:
     )
 
 
-def _check(row: Mapping[str, Any]) -> Check:
+def _check(row: Mapping[str, Any]) -> CiCheck:
     status = str(row.get("status"))
     good = status in _GOOD or (status in _BAD and row.get("allow_failure") is True)
     result: Standing = "passed" if good else "failed" if status in _BAD else "pending"
-    return Check(
+    return CiCheck(
         id=str(row["id"]),
         name=str(row.get("name", "")),
         standing=result,

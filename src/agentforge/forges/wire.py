@@ -25,14 +25,14 @@ _HOSTED = ("github.com", "gitlab.com")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ForgeAnswer:
     """What came back."""
 
     status: int
     body: bytes
 
 
-class Wire(Protocol):
+class ForgeWire(Protocol):
     """One way to ask.
 
     Attributes:
@@ -41,7 +41,7 @@ class Wire(Protocol):
 
     name: str
 
-    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> Answer:
+    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> ForgeAnswer:
         """Send one request.
 
         Args:
@@ -51,7 +51,7 @@ class Wire(Protocol):
         """
 
 
-def ask(wire: Wire, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:
+def ask(wire: ForgeWire, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:
     """Ask for JSON.
 
     Raises:
@@ -60,7 +60,7 @@ def ask(wire: Wire, method: str, path: str, body: Mapping[str, object] | None = 
     return _json(_accepted(wire.send(method, path, body), method, path, wire).body, path)
 
 
-def ask_text(wire: Wire, path: str) -> str | None:
+def ask_text(wire: ForgeWire, path: str) -> str | None:
     """Ask for text; None when there is none (any more)."""
     answer = wire.send("GET", path, None)
     if answer.status in (404, 410):
@@ -68,7 +68,7 @@ def ask_text(wire: Wire, path: str) -> str | None:
     return _accepted(answer, "GET", path, wire).body.decode("utf-8", "replace")
 
 
-def pages(wire: Wire, path: str, *, key: str = "", optional: bool = False) -> Iterator[Mapping[str, Any]]:
+def pages(wire: ForgeWire, path: str, *, key: str = "", optional: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a listing, page by page.
 
     Args:
@@ -90,7 +90,7 @@ def pages(wire: Wire, path: str, *, key: str = "", optional: bool = False) -> It
             return
 
 
-def open_wire(place: ForgePlace, environ: Mapping[str, str]) -> Wire | None:
+def open_wire(place: ForgePlace, environ: Mapping[str, str]) -> ForgeWire | None:
     """Choose how to ask: the forge's own program when it is logged in there, else a token, else None.
 
     A token from the environment goes to the forge that it is for: to github.com or gitlab.com, to the API that the user's
@@ -116,7 +116,7 @@ class CommandWire:
         self._host = host
         self._environ = environ
 
-    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> Answer:
+    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> ForgeAnswer:
         """Send one request through the program, and read the status that it shows."""
         argv = [self.name, "api", path, "--method", method, "--hostname", self._host, "--include"]
         data = b""
@@ -132,7 +132,7 @@ class CommandWire:
                 f"{self.name} api {path}: {said[-1] if said else 'no answer'}",
                 hint=f"{self.name} auth status --hostname {self._host}",
             )
-        return Answer(status=int(words[1]), body=rest[0] if rest else b"")
+        return ForgeAnswer(status=int(words[1]), body=rest[0] if rest else b"")
 
 
 class HttpWire:
@@ -152,7 +152,7 @@ class HttpWire:
             **({"Authorization": f"Bearer {token}"} if place.kind == "github" else {"PRIVATE-TOKEN": token}),
         }
 
-    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> Answer:
+    def send(self, method: str, path: str, body: Mapping[str, object] | None) -> ForgeAnswer:
         """Send one request; proxies and certificates are those of the environment."""
         from http.client import HTTPException
         from urllib.error import HTTPError, URLError
@@ -166,10 +166,10 @@ class HttpWire:
             request.add_header("Content-Type", "application/json")
         try:
             with build_opener().open(request, timeout=_TIMEOUT_S) as answer:
-                return Answer(status=answer.status, body=answer.read(_LARGEST_BYTES))
+                return ForgeAnswer(status=answer.status, body=answer.read(_LARGEST_BYTES))
         except HTTPError as exc:
             with exc:
-                return Answer(status=exc.code, body=exc.read(_LARGEST_BYTES))
+                return ForgeAnswer(status=exc.code, body=exc.read(_LARGEST_BYTES))
         except (URLError, OSError, HTTPException) as exc:
             reason = getattr(exc, "reason", None) or exc
             raise ForgeError(f"{self._api} does not answer: {reason}", hint="is the network there?") from exc
@@ -182,7 +182,7 @@ def _json(body: bytes, path: str) -> Any:
         raise ForgeError(f"{path}: the forge did not answer in JSON", hint="is forge.api right?") from exc
 
 
-def _accepted(answer: Answer, method: str, path: str, wire: Wire) -> Answer:
+def _accepted(answer: ForgeAnswer, method: str, path: str, wire: ForgeWire) -> ForgeAnswer:
     if answer.status < 300:
         return answer
     hints = {

@@ -14,7 +14,7 @@ from agentforge import __version__
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
 from agentforge.guest.report import GuestReport
-from agentforge.guest.wire import DeadlinePassed, Message, Wire, WireClosed
+from agentforge.guest.wire import DeadlinePassed, GuestWire, Message, WireClosed
 
 VERSION = 1
 Permit = Callable[[Mapping[str, Any]], str]
@@ -49,7 +49,7 @@ class Conversation:
         deadline: of time.monotonic; the guest is stopped then.
     """
 
-    def __init__(self, wire: Wire, terms: Terms, *, deadline: float) -> None:
+    def __init__(self, wire: GuestWire, terms: Terms, *, deadline: float) -> None:
         self.report = GuestReport()
         self._wire = wire
         self._terms = terms

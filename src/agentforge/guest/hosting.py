@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
 from agentforge.guest.conversation import Conversation, Terms
-from agentforge.guest.wire import Wire
+from agentforge.guest.wire import GuestWire
 from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def host(
 class _Guest:
     """A running guest; the thread waits for its process."""
 
-    def __init__(self, wire: Wire, writer: int, sign: Cancellation) -> None:
+    def __init__(self, wire: GuestWire, writer: int, sign: Cancellation) -> None:
         self.wire = wire
         self.done: list[Completed] = []
         self.broken: list[BaseException] = []
@@ -97,7 +97,7 @@ def _started(choice: GuestChoice, sandbox: Sandbox, box: Box, *, timeout_s: floa
     their_input, writer = os.pipe()
     reader, their_output = os.pipe()
     sign = Cancellation()
-    guest = _Guest(Wire(reader, writer), writer, sign)
+    guest = _Guest(GuestWire(reader, writer), writer, sign)
     redirected = f'exec "$@" <&{their_input} >&{their_output} {their_input}<&- {their_output}>&-'
 
     def work() -> None:

@@ -24,7 +24,7 @@ class DeadlinePassed(Exception):
     """Nothing came in time."""
 
 
-class Wire:
+class GuestWire:
     """One end of a connection.
 
     Attributes:

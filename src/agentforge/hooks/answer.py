@@ -33,7 +33,7 @@ _DECISIONS: Mapping[str, Verdict] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class HookAnswer:
     """What one hook said.
 
     Attributes:
@@ -47,26 +47,28 @@ class Answer:
     context: str = ""
 
 
-def read_answer(done: Completed, *, timeout_s: float, talks: bool) -> Answer:
+def read_answer(done: Completed, *, timeout_s: float, talks: bool) -> HookAnswer:
     """Read how a hook ended.
 
     Args:
         talks: plain text on stdout is meant for the model (before_agent).
     """
     if done.timed_out:
-        return Answer(verdict="failed", reason=f"it did not end within {timeout_s:g} s")
+        return HookAnswer(verdict="failed", reason=f"it did not end within {timeout_s:g} s")
     told = _said(done.stderr) or _said(done.output)
     if done.exit_code == _BLOCKS:
-        return Answer(verdict="deny", reason=told or "it gave no reason")
+        return HookAnswer(verdict="deny", reason=told or "it gave no reason")
     if done.exit_code in (126, 127):
-        return Answer(verdict="failed", reason=f"it cannot be run: {told}")
+        return HookAnswer(verdict="failed", reason=f"it cannot be run: {told}")
     if done.exit_code:
-        return Answer(verdict="failed", reason=f"it ended with {done.exit_code}" + (f": {told}" if told else ""))
+        return HookAnswer(verdict="failed", reason=f"it ended with {done.exit_code}" + (f": {told}" if told else ""))
     text = done.output.decode("utf-8", "replace").strip()
     if not text.startswith("{"):
-        return Answer(verdict="pass", context=clean(text)[:_LONGEST_CONTEXT] if talks else "")
+        return HookAnswer(verdict="pass", context=clean(text)[:_LONGEST_CONTEXT] if talks else "")
     if done.omitted_bytes:
-        return Answer(verdict="failed", reason=f"its answer is too long: {done.omitted_bytes:,} bytes of it were cut")
+        return HookAnswer(
+            verdict="failed", reason=f"its answer is too long: {done.omitted_bytes:,} bytes of it were cut"
+        )
     return _read_json(text)
 
 
@@ -74,24 +76,24 @@ def _said(data: bytes) -> str:
     return clean(data.decode("utf-8", "replace")).strip()[:_LONGEST_REASON]
 
 
-def _read_json(text: str) -> Answer:
+def _read_json(text: str) -> HookAnswer:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as exc:
-        return Answer(verdict="failed", reason=f"its answer is not JSON: {exc}")
+        return HookAnswer(verdict="failed", reason=f"its answer is not JSON: {exc}")
     assert isinstance(value, dict)  # the text begins with a brace
     special = value.get("hookSpecificOutput", {})
     if not isinstance(special, dict):
-        return Answer(verdict="failed", reason="its hookSpecificOutput is not an object")
+        return HookAnswer(verdict="failed", reason="its hookSpecificOutput is not an object")
     if value.get("continue") is False:
-        return Answer(verdict="deny", reason=_words(value.get("stopReason")) or "it ends the run")
+        return HookAnswer(verdict="deny", reason=_words(value.get("stopReason")) or "it ends the run")
     decision = special.get("permissionDecision", value.get("decision"))
     if decision is not None and (not isinstance(decision, str) or decision not in _DECISIONS):
-        return Answer(verdict="failed", reason=f"its decision {decision!r} is none of allow, ask, deny"[:200])
+        return HookAnswer(verdict="failed", reason=f"its decision {decision!r} is none of allow, ask, deny"[:200])
     updated = special.get("updatedInput")
     if updated is not None and not isinstance(updated, dict):
-        return Answer(verdict="failed", reason="its updatedInput is not an object")
-    return Answer(
+        return HookAnswer(verdict="failed", reason="its updatedInput is not an object")
+    return HookAnswer(
         verdict=_DECISIONS[decision] if isinstance(decision, str) else "pass",
         reason=_words(special.get("permissionDecisionReason", value.get("reason"))),
         updated=updated,

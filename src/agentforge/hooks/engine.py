@@ -11,7 +11,7 @@ from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
-from agentforge.hooks.answer import Answer, Verdict, read_answer
+from agentforge.hooks.answer import HookAnswer, Verdict, read_answer
 from agentforge.hooks.hook import CLAUDE_NAMES, Hook, Trigger
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.workspace.processes.process import Completed
@@ -136,7 +136,7 @@ class HookEngine:
 
         sign = Cancellation()
 
-        def work(hook: Hook) -> tuple[Answer, HookFinished]:
+        def work(hook: Hook) -> tuple[HookAnswer, HookFinished]:
             with under(sign):
                 return self._ask(hook, variables, facts, tool=tool)
 
@@ -153,7 +153,7 @@ class HookEngine:
 
     def _ask(
         self, hook: Hook, variables: Mapping[str, str], facts: Mapping[str, object], *, tool: str
-    ) -> tuple[Answer, HookFinished]:
+    ) -> tuple[HookAnswer, HookFinished]:
         told = {"TRIGGER": hook.trigger, "CWD": self._session.get("cwd", ""), **variables}
         env = {f"AGENTFORGE_{name}": self._variable(text) for name, text in told.items()}
         message = {**self._session, "hook_event_name": CLAUDE_NAMES[hook.trigger], "trigger": hook.trigger, **facts}
@@ -161,7 +161,7 @@ class HookEngine:
         try:
             done = self._run(hook, env, stdin)
         except AgentForgeError as exc:
-            answer = self._redacted(Answer(verdict="failed", reason=str(exc)))
+            answer = self._redacted(HookAnswer(verdict="failed", reason=str(exc)))
             return answer, _record(hook, answer, None, tool=tool)
         answer = self._redacted(read_answer(done, timeout_s=hook.timeout_s, talks=hook.trigger == "before_agent"))
         return answer, _record(hook, answer, done, tool=tool)
@@ -175,7 +175,7 @@ class HookEngine:
         kept = data[:_LONGEST_VARIABLE].decode("utf-8", "ignore")
         return f"{kept}\n... {len(data) - _LONGEST_VARIABLE} bytes omitted; all of it is on standard input"
 
-    def _redacted(self, answer: Answer) -> Answer:
+    def _redacted(self, answer: HookAnswer) -> HookAnswer:
         updated = answer.updated
         if updated is not None:
             changed = redact_value(updated, secrets=self._secrets)
@@ -198,7 +198,7 @@ def _call(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
     return {"TOOL_NAME": tool, "TOOL_PARAMS": json.dumps(arguments, ensure_ascii=False, default=str)}
 
 
-def _record(hook: Hook, answer: Answer, done: Completed | None, *, tool: str) -> HookFinished:
+def _record(hook: Hook, answer: HookAnswer, done: Completed | None, *, tool: str) -> HookFinished:
     return HookFinished(
         name=hook.name,
         trigger=hook.trigger,
@@ -213,7 +213,7 @@ def _record(hook: Hook, answer: Answer, done: Completed | None, *, tool: str) ->
     )
 
 
-def _merged(before: Outcome, answers: Iterable[tuple[Hook, Answer, HookFinished]]) -> Outcome:
+def _merged(before: Outcome, answers: Iterable[tuple[Hook, HookAnswer, HookFinished]]) -> Outcome:
     merged = before
     for hook, answer, record in answers:
         verdict, reason = _counted(hook, answer)
@@ -233,7 +233,7 @@ def _merged(before: Outcome, answers: Iterable[tuple[Hook, Answer, HookFinished]
     return merged
 
 
-def _counted(hook: Hook, answer: Answer) -> tuple[Literal["pass", "allow", "ask", "deny"], str]:
+def _counted(hook: Hook, answer: HookAnswer) -> tuple[Literal["pass", "allow", "ask", "deny"], str]:
     """What an answer counts as; a hook that failed blocks unless it was told to let pass."""
     if answer.verdict == "failed":
         return ("deny", f"the hook failed: {answer.reason}") if hook.failure_mode == "block" else ("pass", "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agentforge.languages.stub_variant import Source, Variant
 from agentforge.languages.symbols import Symbol
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -41,7 +41,7 @@ class ProjectFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class RunOptions:
     """What a runner is asked to run.
 
     Attributes:
@@ -66,7 +66,7 @@ class Ask:
 class Run(Protocol):
     """Run a suite in its box."""
 
-    def __call__(self, plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+    def __call__(self, plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
         """Return what the suite showed; raise ToolchainError where the plan cannot be run."""
 
 

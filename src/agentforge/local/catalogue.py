@@ -12,7 +12,7 @@ _FILE = Path(__file__).with_name("catalogue.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CatalogueEntry:
     """A model that is known.
 
     Attributes:
@@ -52,26 +52,26 @@ class Entry:
     grade: str
 
 
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[CatalogueEntry, ...]:
     """All models of the catalogue, the default one first."""
     import tomllib
 
     value = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    found = [Entry(**item) for item in cast("list[dict[str, Any]]", value["model"])]
+    found = [CatalogueEntry(**item) for item in cast("list[dict[str, Any]]", value["model"])]
     return tuple(sorted(found, key=lambda entry: not entry.default))
 
 
-def default_entry() -> Entry:
+def default_entry() -> CatalogueEntry:
     """The model that is meant where none is named."""
     return entries()[0]
 
 
-def find(name: str) -> Entry | None:
+def find(name: str) -> CatalogueEntry | None:
     """The entry of that name; None where the catalogue has none."""
     return next((entry for entry in entries() if entry.name == name), None)
 
 
-def entry_of(name: str) -> Entry:
+def entry_of(name: str) -> CatalogueEntry:
     """The entry of that name.
 
     Raises:

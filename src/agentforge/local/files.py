@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import Entry, entries, find
+from agentforge.local.catalogue import CatalogueEntry, entries, find
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Kept:
         whole: whether all of it is here.
     """
 
-    entry: Entry
+    entry: CatalogueEntry
     path: Path
     there: int
     whole: bool
@@ -64,7 +64,7 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
-def _kept(entry: Entry, folder: Path) -> Kept:
+def _kept(entry: CatalogueEntry, folder: Path) -> Kept:
     path = folder / "models" / entry.file
     found = next((file for file in (path, part_of(path)) if file.is_file()), None)
     there = found.stat().st_size if found is not None else 0

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 from agentforge.errors import ModelFileError, ModelUnavailable
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import Entry
+from agentforge.local.catalogue import CatalogueEntry
 from agentforge.local.sources import read_part
 
 Client = Callable[[str, Path], list[str]]
@@ -32,7 +32,7 @@ class IndexParts:
         client: fetches a part.
     """
 
-    entry: Entry
+    entry: CatalogueEntry
     folder: Path
     client: Client
 
@@ -86,7 +86,7 @@ class IndexParts:
         return found[0]
 
 
-def index_parts(entry: Entry, folder: Path) -> IndexParts | None:
+def index_parts(entry: CatalogueEntry, folder: Path) -> IndexParts | None:
     """The parts of a model on the user's Python index; None where it has none, or there is neither pip nor uv to ask."""
     client = _client()
     return IndexParts(entry=entry, folder=folder, client=client) if entry.parts and client else None

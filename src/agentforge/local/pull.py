@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentforge.errors import LockedError, ModelFileError, StorageError
-from agentforge.local.catalogue import Entry
+from agentforge.local.catalogue import CatalogueEntry
 from agentforge.local.files import part_of
 from agentforge.local.gguf import Header, read_header
 from agentforge.local.sources import Source
@@ -23,7 +23,7 @@ _SPARE = 64 * 1024 * 1024
 _BLOCK = 1024 * 1024
 
 
-def pull(entry: Entry, source: Source, *, folder: Path, progress: Progress) -> Header:
+def pull(entry: CatalogueEntry, source: Source, *, folder: Path, progress: Progress) -> Header:
     """Get a model; what an earlier try left is gone on with.
 
     Args:
@@ -61,7 +61,7 @@ def digest_of(path: Path, progress: Progress) -> str:
     return digest.hexdigest()
 
 
-def _is_right(path: Path, entry: Entry, progress: Progress) -> bool:
+def _is_right(path: Path, entry: CatalogueEntry, progress: Progress) -> bool:
     """Whether the model is here already; a file that rotted on the disk is none."""
     return path.is_file() and path.stat().st_size == entry.bytes and digest_of(path, progress) == entry.sha256
 
@@ -76,7 +76,7 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def _fill(part: Path, entry: Entry, source: Source, progress: Progress) -> None:
+def _fill(part: Path, entry: CatalogueEntry, source: Source, progress: Progress) -> None:
     """Append to the part until it has all bytes."""
     have = part.stat().st_size if part.is_file() else 0
     if have > entry.bytes:
@@ -112,7 +112,7 @@ def _fill(part: Path, entry: Entry, source: Source, progress: Progress) -> None:
         raise _another(source, entry, f"it has {have} bytes instead of {entry.bytes}", part)
 
 
-def _verify(part: Path, entry: Entry, source: Source, progress: Progress) -> None:
+def _verify(part: Path, entry: CatalogueEntry, source: Source, progress: Progress) -> None:
     found = digest_of(part, progress)
     if found != entry.sha256:
         raise _another(source, entry, f"its SHA-256 is {found}, the catalogue says {entry.sha256}", part)
@@ -121,7 +121,7 @@ def _verify(part: Path, entry: Entry, source: Source, progress: Progress) -> Non
         raise _another(source, entry, f"its architecture is {header.architecture!r}", part)
 
 
-def _another(source: Source, entry: Entry, why: str, part: Path) -> ModelFileError:
+def _another(source: Source, entry: CatalogueEntry, why: str, part: Path) -> ModelFileError:
     """What came is not what was asked for: nothing of it is kept."""
     kind = ""
     try:

@@ -53,12 +53,12 @@ def source_of(place: str) -> Source:
         return Address(name=place)
     path = Path(place.removeprefix("file://")).expanduser()
     if path.is_dir():
-        return Parts(name=str(path), parts=_parts_of(path))
+        return SourceParts(name=str(path), parts=_parts_of(path))
     if not path.is_file():
         raise ModelFileError(
             f"there is no file or folder {path}", hint="--from takes an http(s) URL, a file, or a folder"
         )
-    return Parts(name=str(path), parts=(path,))
+    return SourceParts(name=str(path), parts=(path,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class SourceParts:
     """Files that make up the model when they are joined: plain ones, or wheels that each hold `data/*.bin`."""
 
     name: str

@@ -11,12 +11,12 @@ from agentforge.errors import ToolchainError
 from agentforge.workspace.processes.process import run
 
 if TYPE_CHECKING:
-    from agentforge.notify.message import Message
+    from agentforge.notify.message import NotifyMessage
 
 _TIMEOUT_S = 10.0
 
 
-class Command:
+class CommandChannel:
     """Runs the user's program for every message."""
 
     channel = "command"
@@ -25,7 +25,7 @@ class Command:
         self._argv = argv
         self._environ = environ
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotifyMessage) -> None:
         """Run the program; what it prints is shown only when it fails.
 
         Raises:

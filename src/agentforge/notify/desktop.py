@@ -9,7 +9,7 @@ from agentforge.errors import ToolchainError
 from agentforge.workspace.processes.process import run
 
 if TYPE_CHECKING:
-    from agentforge.notify.message import Message
+    from agentforge.notify.message import NotifyMessage
 
 _TIMEOUT_S = 5.0
 _SEEN = ("PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
@@ -23,7 +23,7 @@ class Desktop:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {name: environ[name] for name in _SEEN if name in environ}
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotifyMessage) -> None:
         """Show a message.
 
         Raises:

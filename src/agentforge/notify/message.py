@@ -6,7 +6,7 @@ from agentforge.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class NotifyMessage:
     """What a notifier sends.
 
     Attributes:
@@ -35,13 +35,13 @@ class Message:
         return "\n".join([self.text, *ways, *([f"or here: {self.link}"] if self.link else [])])
 
 
-def digest_of(messages: list[Message]) -> Message:
+def digest_of(messages: list[NotifyMessage]) -> NotifyMessage:
     """Several messages as one; a single one stays as it is."""
     if len(messages) == 1:
         return messages[0]
     parts = [f"{item.title}\n{item.body}" for item in messages]
     again = all(item.notice == "reminder" for item in messages)
-    return Message(
+    return NotifyMessage(
         message_id="+".join(item.message_id for item in messages),
         task_id="",
         about="digest",

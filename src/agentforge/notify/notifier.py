@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
-from agentforge.notify.command import Command
+from agentforge.notify.command import CommandChannel
 from agentforge.notify.desktop import Desktop
 from agentforge.notify.services import Service
 from agentforge.notify.webhook import Webhook
 
 if TYPE_CHECKING:
-    from agentforge.notify.message import Message
+    from agentforge.notify.message import NotifyMessage
 
 
 class Notifier(Protocol):
@@ -21,7 +21,7 @@ class Notifier(Protocol):
     def channel(self) -> str:
         """Its name in records; holds no address and no secret."""
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotifyMessage) -> None:
         """Send a message.
 
         Raises:
@@ -38,7 +38,7 @@ def notifiers(table: Mapping[str, object], environ: Mapping[str, str]) -> list[N
     if table.get("desktop"):
         found.append(Desktop(environ))
     if table.get("command"):
-        found.append(Command(tuple(cast("list[str]", table["command"])), environ))
+        found.append(CommandChannel(tuple(cast("list[str]", table["command"])), environ))
     for number, url in enumerate(cast("list[str]", table.get("urls", [])), start=1):
         found.append(Service(url, number=number))
     return found

@@ -16,7 +16,7 @@ Notice = Literal["first", "reminder", "deadline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class NotifyPolicy:
     """The `[notify]` settings.
 
     Attributes:
@@ -63,7 +63,7 @@ class Matter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class NotifiedRecord:
     """One try to tell people."""
 
     about: str
@@ -72,7 +72,7 @@ class Told:
     at: datetime
 
 
-def read_policy(table: Mapping[str, object], *, seconds: Callable[[str], float]) -> Policy:
+def read_policy(table: Mapping[str, object], *, seconds: Callable[[str], float]) -> NotifyPolicy:
     """Read the `[notify]` settings.
 
     Args:
@@ -82,7 +82,7 @@ def read_policy(table: Mapping[str, object], *, seconds: Callable[[str], float])
     """
     quiet = str(table.get("quiet_hours", ""))
     begin, _, end = quiet.partition("-")
-    return Policy(
+    return NotifyPolicy(
         on=frozenset(cast("list[str]", table.get("on", _ALL))),
         quiet=(_minute(begin), _minute(end)) if quiet else None,
         digest_s=_seconds(table, "digest", seconds),
@@ -93,7 +93,9 @@ def read_policy(table: Mapping[str, object], *, seconds: Callable[[str], float])
     )
 
 
-def due(matter: Matter, channel: str, told: Iterable[Told], *, policy: Policy, now: datetime) -> Notice | None:
+def due(
+    matter: Matter, channel: str, told: Iterable[NotifiedRecord], *, policy: NotifyPolicy, now: datetime
+) -> Notice | None:
     """Whether people are to be told of a matter by a channel now, and as what."""
     tries = [item for item in told if (item.about, item.channel) == (matter.about, channel)]
     taken = [item for item in tries if item.taken]
@@ -108,7 +110,7 @@ def due(matter: Matter, channel: str, told: Iterable[Told], *, policy: Policy, n
     return "reminder" if matter.waits and over else None
 
 
-def deadline_of(matter: Matter, policy: Policy, told: Iterable[Told] = ()) -> datetime | None:
+def deadline_of(matter: Matter, policy: NotifyPolicy, told: Iterable[NotifiedRecord] = ()) -> datetime | None:
     """When the stated answer holds for a question; None = never.
 
     It counts from the first try to tell people, or from when they can be told: neither the digest, nor the night, nor a
@@ -120,7 +122,7 @@ def deadline_of(matter: Matter, policy: Policy, told: Iterable[Told] = ()) -> da
     return max([_earliest(matter, policy), *([min(tries)] if tries else [])]) + timedelta(seconds=policy.deadline_s)
 
 
-def _earliest(matter: Matter, policy: Policy) -> datetime:
+def _earliest(matter: Matter, policy: NotifyPolicy) -> datetime:
     """When people are told of a matter at the earliest."""
     at = matter.at + timedelta(seconds=policy.digest_s)
     if policy.quiet is None or not policy.is_quiet(at):

@@ -9,7 +9,7 @@ from agentforge.errors import ToolchainError, UsageError
 from agentforge.installation import command_for
 
 if TYPE_CHECKING:
-    from agentforge.notify.message import Message
+    from agentforge.notify.message import NotifyMessage
 
 
 class Service:
@@ -24,7 +24,7 @@ class Service:
         """The kind of service and its place in the settings."""
         return self._channel
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotifyMessage) -> None:
         """Send a message.
 
         Raises:

@@ -14,7 +14,7 @@ from agentforge.canonical import canonical_bytes
 from agentforge.errors import ToolchainError, UsageError
 
 if TYPE_CHECKING:
-    from agentforge.notify.message import Message
+    from agentforge.notify.message import NotifyMessage
 
 _TIMEOUT_S = 10.0
 
@@ -41,7 +41,7 @@ class Webhook:
         self._variable = variable
         self._clock = clock
 
-    def send(self, message: Message) -> None:
+    def send(self, message: NotifyMessage) -> None:
         """Post a message; a redirection is not followed.
 
         Raises:
@@ -83,7 +83,7 @@ class Webhook:
             connection.close()
 
 
-def _value(message: Message) -> dict[str, object]:
+def _value(message: NotifyMessage) -> dict[str, object]:
     return {
         "id": message.message_id,
         "task_id": message.task_id,

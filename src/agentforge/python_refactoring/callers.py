@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.parameters import Function
 from agentforge.python_refactoring.plan import Target, shown_places
-from agentforge.python_refactoring.project import Project, Source, member_references, references
+from agentforge.python_refactoring.project import PythonFile, PythonProject, member_references, references
 from agentforge.python_refactoring.removal import definitions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Call:
+class CallSite:
     """One call of the function; `bound`: its first parameter is given by the object, not by an argument."""
 
-    source: Source
+    source: PythonFile
     node: ast.Call
     bound: bool
 
@@ -35,15 +35,15 @@ class Called:
         is_member: it stands in a class.
     """
 
-    source: Source
+    source: PythonFile
     node: Function
     name: str
-    calls: tuple[Call, ...]
+    calls: tuple[CallSite, ...]
     passed: tuple[str, ...]
     is_member: bool
 
 
-def called(project: Project, target: Target) -> Called:
+def called(project: PythonProject, target: Target) -> Called:
     """Find a function and every place that speaks of it.
 
     Raises:
@@ -69,12 +69,12 @@ def called(project: Project, target: Target) -> Called:
         if is_member and not constructor
         else _uses(project, target, constructor=constructor)
     )
-    calls, passed = list[Call](), list[str]()
+    calls, passed = list[CallSite](), list[str]()
     static = any(ast.unparse(one).endswith("staticmethod") for one in node.decorator_list)
     for source, use, line in found:
         parent = source.names.parents.get(use)
         if isinstance(parent, ast.Call) and parent.func is use:
-            calls.append(Call(source=source, node=parent, bound=is_member and not static))
+            calls.append(CallSite(source=source, node=parent, bound=is_member and not static))
         else:
             passed.append(f"{source.path}:{line}")
     return Called(
@@ -82,10 +82,10 @@ def called(project: Project, target: Target) -> Called:
     )
 
 
-_Use = tuple[Source, ast.AST, int]
+_Use = tuple[PythonFile, ast.AST, int]
 
 
-def _uses(project: Project, target: Target, *, constructor: bool) -> list[_Use]:
+def _uses(project: PythonProject, target: Target, *, constructor: bool) -> list[_Use]:
     out: list[_Use] = []
     for one in references(project, target.source.path, target.name):
         if one.kind in ("import", "export"):
@@ -99,17 +99,17 @@ def _uses(project: Project, target: Target, *, constructor: bool) -> list[_Use]:
     return out
 
 
-def _is_base(source: Source, node: ast.AST) -> bool:
+def _is_base(source: PythonFile, node: ast.AST) -> bool:
     parent = source.names.parents.get(node)
     return isinstance(parent, ast.ClassDef) and node in parent.bases
 
 
-def _member_uses(project: Project, target: Target) -> list[_Use]:
+def _member_uses(project: PythonProject, target: Target) -> list[_Use]:
     last = target.name.rpartition(".")[2]
     return [(one.source, one.node, one.line) for one in member_references(project, last)]
 
 
-def _refuse_namesakes(project: Project, target: Target, name: str) -> None:
+def _refuse_namesakes(project: PythonProject, target: Target, name: str) -> None:
     """Calls of a method are told by its name alone: no other class may have one."""
     last = name.rpartition(".")[2]
     others = [

@@ -5,14 +5,14 @@ from __future__ import annotations
 from agentforge.python_refactoring.deletion import deletion
 from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.move import move
-from agentforge.python_refactoring.plan import Plan, located, shown_places
-from agentforge.python_refactoring.project import Project, unread_mentions
+from agentforge.python_refactoring.plan import RefactoringPlan, located, shown_places
+from agentforge.python_refactoring.project import PythonProject, unread_mentions
 from agentforge.python_refactoring.rename import renamed
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 from agentforge.python_refactoring.signatures import new_signature
 
 
-def plan_of(project: Project, wanted: Wanted, *, choice: str = "") -> Plan | None:
+def plan_of(project: PythonProject, wanted: RefactoringRequest, *, choice: str = "") -> RefactoringPlan | None:
     """What a mechanical change makes of a project; None when the words mean no code of it.
 
     Args:

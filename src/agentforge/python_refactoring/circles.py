@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentforge.python_refactoring.project import Project, Source
+from agentforge.python_refactoring.project import PythonFile, PythonProject
 
 
-def new_circle(project: Project, files: Mapping[str, str], *, target: Source) -> tuple[str, ...]:
+def new_circle(project: PythonProject, files: Mapping[str, str], *, target: PythonFile) -> tuple[str, ...]:
     """The files of a circle of imports that a change makes; () it makes none.
 
     Args:
@@ -25,16 +25,16 @@ def new_circle(project: Project, files: Mapping[str, str], *, target: Source) ->
     return ()
 
 
-def _with(project: Project, files: Mapping[str, str], target: Source) -> Project:
+def _with(project: PythonProject, files: Mapping[str, str], target: PythonFile) -> PythonProject:
     sources = dict(project.sources)
     for path, text in files.items():
         known = sources.get(path, target)
-        sources[path] = Source(path=path, text=text, module=known.module, is_test=known.is_test)
+        sources[path] = PythonFile(path=path, text=text, module=known.module, is_test=known.is_test)
     modules = {**project.modules, **({target.module: target.path} if target.path not in project.sources else {})}
     return replace(project, sources=sources, modules=modules)
 
 
-def _edges(project: Project) -> dict[str, set[str]]:
+def _edges(project: PythonProject) -> dict[str, set[str]]:
     """File -> the files that it imports while it is loaded."""
     out: dict[str, set[str]] = {}
     for path, source in project.sources.items():
@@ -52,7 +52,7 @@ def _edges(project: Project) -> dict[str, set[str]]:
     return out
 
 
-def _while_loading(source: Source, statement: ast.stmt) -> bool:
+def _while_loading(source: PythonFile, statement: ast.stmt) -> bool:
     node: ast.AST | None = source.names.parents.get(statement)
     while node is not None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Plan, Target, shown_places
+from agentforge.python_refactoring.plan import RefactoringPlan, Target, shown_places
 from agentforge.python_refactoring.project import (
-    Project,
-    Reference,
-    Source,
+    PythonFile,
+    PythonProject,
+    SymbolReference,
     member_references,
     module_references,
     plain_mentions,
@@ -36,7 +36,7 @@ class _Going:
         return path in self.modules or within(line, lines_of(self.nodes.get(path, [])))
 
 
-def deletion(project: Project, targets: Sequence[Target]) -> Plan:
+def deletion(project: PythonProject, targets: Sequence[Target]) -> RefactoringPlan:
     """Take definitions or modules out of a project.
 
     Raises:
@@ -63,7 +63,7 @@ def deletion(project: Project, targets: Sequence[Target]) -> Plan:
         files[path] = text
     names = ", ".join(one.name or one.source.path for one in targets)
     with_tests = f", with {len(ended)} tests that speak of nothing else" if ended else ""
-    return Plan(
+    return RefactoringPlan(
         files=files,
         symbols=tuple(symbols),
         ended=tuple(ended),
@@ -72,7 +72,7 @@ def deletion(project: Project, targets: Sequence[Target]) -> Plan:
     )
 
 
-def _references(project: Project, target: Target) -> list[Reference]:
+def _references(project: PythonProject, target: Target) -> list[SymbolReference]:
     if not target.name:
         return module_references(project, target.source.path)
     if "." in target.name:
@@ -83,7 +83,7 @@ def _references(project: Project, target: Target) -> list[Reference]:
     return references(project, target.source.path, target.name)
 
 
-def _beside(target: Target, name: str) -> Iterator[Reference]:
+def _beside(target: Target, name: str) -> Iterator[SymbolReference]:
     """The uses of a member by its bare name in the body of its class."""
     names = target.source.names
     owner = target.name.rpartition(".")[0].rpartition(".")[2]
@@ -91,10 +91,10 @@ def _beside(target: Target, name: str) -> Iterator[Reference]:
         if isinstance(scope.node, ast.ClassDef) and scope.node.name == owner:
             for one in names.of(scope, name):
                 if isinstance(one.node.ctx, ast.Load):
-                    yield Reference(source=target.source, kind="name", node=one.node, line=one.line, name=one)
+                    yield SymbolReference(source=target.source, kind="name", node=one.node, line=one.line, name=one)
 
 
-def _refuse_uses(project: Project, going: _Going, found: Sequence[Reference]) -> None:
+def _refuse_uses(project: PythonProject, going: _Going, found: Sequence[SymbolReference]) -> None:
     """Say where what is to go is still used."""
     whole = bool(going.modules)
     used = [one.place for one in found if whole or one.kind not in ("import", "export")]
@@ -121,7 +121,7 @@ def _symbols(target: Target) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _test_file(
-    project: Project, source: Source, going: _Going, found: Sequence[Reference]
+    project: PythonProject, source: PythonFile, going: _Going, found: Sequence[SymbolReference]
 ) -> tuple[list[str], str | None]:
     """The tests of a file that end, and what is left of it; None = nothing.
 
@@ -153,7 +153,7 @@ def _test_file(
     return [f"{source.path}::{name}" for name, _, _ in ended], without(project, source, gone, references=aliases)
 
 
-def _lines_of_use(source: Source, reference: Reference, *, whole: bool) -> list[int]:
+def _lines_of_use(source: PythonFile, reference: SymbolReference, *, whole: bool) -> list[int]:
     """The lines on which a test file uses what a reference means: of the import of a module, those of its names."""
     if reference.kind == "export" or (reference.kind == "import" and not whole):
         return []
@@ -167,7 +167,7 @@ def _lines_of_use(source: Source, reference: Reference, *, whole: bool) -> list[
     return [*inner, *(one.line for one in names.of(home, word))]
 
 
-def _speaks_of_more(project: Project, source: Source, node: ast.stmt, going: _Going) -> bool:
+def _speaks_of_more(project: PythonProject, source: PythonFile, node: ast.stmt, going: _Going) -> bool:
     """Whether a test uses other definitions of the project, or fixtures of its own."""
     spans, names = lines_of([node]), source.names
     mine = {(one.source.path, one.name.partition(".")[0]) for one in going.targets}
@@ -187,7 +187,9 @@ def _speaks_of_more(project: Project, source: Source, node: ast.stmt, going: _Go
     return bool(arguments & _fixtures(project))
 
 
-def _other_members(project: Project, source: Source, node: ast.AST, dotted: str, mine: set[tuple[str, str]]) -> bool:
+def _other_members(
+    project: PythonProject, source: PythonFile, node: ast.AST, dotted: str, mine: set[tuple[str, str]]
+) -> bool:
     """Whether something else is taken from a module: `kit.other`."""
     parent = source.names.parents.get(node)
     while isinstance(parent, ast.Attribute):
@@ -200,7 +202,7 @@ def _other_members(project: Project, source: Source, node: ast.AST, dotted: str,
     return False
 
 
-def _fixtures(project: Project) -> set[str]:
+def _fixtures(project: PythonProject) -> set[str]:
     return {
         node.name
         for one in project.sources.values()

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentforge.python_refactoring.edits import Edit, Unclear, edited, offset, span
-from agentforge.python_refactoring.project import Project, Source
+from agentforge.python_refactoring.project import PythonFile, PythonProject
 
 _Import = ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class ImportNeed:
     """One name that a file has to import.
 
     Attributes:
@@ -40,7 +40,9 @@ class Need:
         return f"from {self.module} import {said}" if self.module else f"import {said}"
 
 
-def need_of(source: Source, alias: ast.alias, *, project: Project, target: Source | None = None) -> Need:
+def need_of(
+    source: PythonFile, alias: ast.alias, *, project: PythonProject, target: PythonFile | None = None
+) -> ImportNeed:
     """What another file has to import to have the same name.
 
     Args:
@@ -52,15 +54,15 @@ def need_of(source: Source, alias: ast.alias, *, project: Project, target: Sourc
     if not typing and not isinstance(owner, ast.Module):
         raise Unclear(f"{alias.asname or alias.name} is imported under a condition at {source.path}:{statement.lineno}")
     if isinstance(statement, ast.Import):
-        return Need(module="", name=alias.name, alias=alias.asname or "", typing=typing)
+        return ImportNeed(module="", name=alias.name, alias=alias.asname or "", typing=typing)
     module = statement.module or ""
     if statement.level:
         dotted = project.imported_from(source, statement)
         module = relative(dotted, target) if target is not None else dotted
-    return Need(module=module, name=alias.name, alias=alias.asname or "", typing=typing)
+    return ImportNeed(module=module, name=alias.name, alias=alias.asname or "", typing=typing)
 
 
-def relative(dotted: str, source: Source) -> str:
+def relative(dotted: str, source: PythonFile) -> str:
     """A module as a file says it that imports relatively: `.name` of its own package, else the whole name."""
     if source.package and dotted.startswith(f"{source.package}."):
         return "." + dotted.removeprefix(f"{source.package}.")
@@ -70,7 +72,7 @@ def relative(dotted: str, source: Source) -> str:
     return dotted
 
 
-def module_for(source: Source, dotted: str, *, like: Source | None = None) -> str:
+def module_for(source: PythonFile, dotted: str, *, like: PythonFile | None = None) -> str:
     """How a file names another module of the project: relatively where it does so with its neighbours.
 
     Args:
@@ -82,7 +84,7 @@ def module_for(source: Source, dotted: str, *, like: Source | None = None) -> st
     return relative(dotted, source) if related and relatively else dotted
 
 
-def with_imports(text: str, needs: Sequence[Need], *, own: Sequence[str] = ()) -> str:
+def with_imports(text: str, needs: Sequence[ImportNeed], *, own: Sequence[str] = ()) -> str:
     """The text with what it needs to import; what it imports already is left out.
 
     Args:
@@ -97,7 +99,7 @@ def with_imports(text: str, needs: Sequence[Need], *, own: Sequence[str] = ()) -
     return text
 
 
-def _has(body: Sequence[ast.stmt], need: Need) -> bool:
+def _has(body: Sequence[ast.stmt], need: ImportNeed) -> bool:
     wanted = ast.dump(ast.parse(need.line).body[0])
     for node in body:
         if isinstance(node, ast.ImportFrom):
@@ -111,7 +113,7 @@ def _has(body: Sequence[ast.stmt], need: Need) -> bool:
     return False
 
 
-def _put(text: str, tree: ast.Module, need: Need, *, own: Sequence[str]) -> str:
+def _put(text: str, tree: ast.Module, need: ImportNeed, *, own: Sequence[str]) -> str:
     imports = _block(tree)
     same = [
         one
@@ -187,7 +189,7 @@ def _rank(node: ast.stmt, own: Sequence[str]) -> tuple[int, int, str]:
     return group, int(isinstance(node, ast.ImportFrom)), module
 
 
-def _joined(text: str, node: ast.ImportFrom, need: Need) -> str:
+def _joined(text: str, node: ast.ImportFrom, need: ImportNeed) -> str:
     said = f"{need.name} as {need.alias}" if need.alias else need.name
     if any(one.name == "*" for one in node.names):
         return _inserted(text, node.end_lineno or node.lineno, f"{need.line}\n")
@@ -205,7 +207,7 @@ def _joined(text: str, node: ast.ImportFrom, need: Need) -> str:
     return edited(text, [Edit(start=start, end=start, text=f"{said}{sign}")])
 
 
-def _for_checkers(text: str, tree: ast.Module, need: Need, *, own: Sequence[str]) -> str:
+def _for_checkers(text: str, tree: ast.Module, need: ImportNeed, *, own: Sequence[str]) -> str:
     """Under `if TYPE_CHECKING:`."""
     block = next(
         (one for one in tree.body if isinstance(one, ast.If) and "TYPE_CHECKING" in ast.unparse(one.test)), None
@@ -217,6 +219,6 @@ def _for_checkers(text: str, tree: ast.Module, need: Need, *, own: Sequence[str]
         return _inserted(text, block.body[-1].end_lineno or block.body[-1].lineno, f"{indent}{need.line}\n")
     if _has(tree.body, need):
         return text
-    text = with_imports(text, [Need(module="typing", name="TYPE_CHECKING")], own=own)
+    text = with_imports(text, [ImportNeed(module="typing", name="TYPE_CHECKING")], own=own)
     imports = _block(ast.parse(text))
     return _inserted(text, imports[-1].end_lineno or 1, f"\nif TYPE_CHECKING:\n    {need.line}\n")

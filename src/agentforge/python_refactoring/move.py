@@ -10,19 +10,19 @@ from pathlib import PurePosixPath
 
 from agentforge.python_refactoring.circles import new_circle
 from agentforge.python_refactoring.edits import Edit, Unclear, drop, edited, offset, segment, span, statement_text
-from agentforge.python_refactoring.imports import Need, module_for, need_of, relative, with_imports
-from agentforge.python_refactoring.plan import Plan, Target, is_fresh_path, path_of, shown_places
+from agentforge.python_refactoring.imports import ImportNeed, module_for, need_of, relative, with_imports
+from agentforge.python_refactoring.plan import RefactoringPlan, Target, is_fresh_path, path_of, shown_places
 from agentforge.python_refactoring.project import (
-    Project,
-    Reference,
-    Source,
+    PythonFile,
+    PythonProject,
+    SymbolReference,
     exported_texts,
     plain_mentions,
     references,
     spellings_of,
 )
 from agentforge.python_refactoring.removal import definitions, lines_of, within, without
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 
 _OF_THE_FILE = ("__name__", "__file__", "__package__", "__spec__", "__path__")
 
@@ -31,9 +31,9 @@ _OF_THE_FILE = ("__name__", "__file__", "__package__", "__spec__", "__path__")
 class _Move:
     """What goes where."""
 
-    project: Project
-    source: Source
-    target: Source
+    project: PythonProject
+    source: PythonFile
+    target: PythonFile
     names: tuple[str, ...]
     nodes: tuple[ast.stmt, ...]
     reexport: bool
@@ -51,7 +51,7 @@ class _Move:
         return f"{name} cannot be moved from {self.source.path} to {self.target.path} by the tree alone"
 
 
-def move(project: Project, wanted: Wanted, targets: Sequence[Target]) -> Plan:
+def move(project: PythonProject, wanted: RefactoringRequest, targets: Sequence[Target]) -> RefactoringPlan:
     """Move definitions from the top of one file to another one.
 
     Raises:
@@ -76,10 +76,10 @@ def move(project: Project, wanted: Wanted, targets: Sequence[Target]) -> Plan:
     symbols = [(name, going.target.path, kinds[name], "new") for name in going.names]
     symbols += [(name, going.source.path, kinds[name], "removed") for name in going.names]
     told = f"{', '.join(going.names)} moves from {going.source.path} to {going.target.path}"
-    return Plan(files=files, symbols=tuple(symbols), told=told, targets=tuple(targets))
+    return RefactoringPlan(files=files, symbols=tuple(symbols), told=told, targets=tuple(targets))
 
 
-def _prepared(project: Project, wanted: Wanted, targets: Sequence[Target]) -> _Move:
+def _prepared(project: PythonProject, wanted: RefactoringRequest, targets: Sequence[Target]) -> _Move:
     source = targets[0].source
     if any(one.source is not source for one in targets):
         raise Unclear(
@@ -102,13 +102,13 @@ def _prepared(project: Project, wanted: Wanted, targets: Sequence[Target]) -> _M
     )
 
 
-def _bound_in(project: Project, target: Source, name: str, meaning: tuple[str, str]) -> bool:
+def _bound_in(project: PythonProject, target: PythonFile, name: str, meaning: tuple[str, str]) -> bool:
     """Whether a file binds a name at its top to something else."""
     rows = target.names.module.bound.get(name, [])
     return any(not isinstance(one, ast.alias) or project.meaning(target, one) != meaning for one in rows)
 
 
-def _destination(project: Project, wanted: Wanted, source: Source) -> Source:
+def _destination(project: PythonProject, wanted: RefactoringRequest, source: PythonFile) -> PythonFile:
     path = path_of(project, wanted.target)
     if path:
         return project.sources[path]
@@ -127,10 +127,10 @@ def _destination(project: Project, wanted: Wanted, source: Source) -> Source:
         raise Unclear(f"{wanted.target} is no path of a Python file inside of the project")
     stem = path.removesuffix(".py").replace("/", ".")
     prefix = source.path.removesuffix(".py").replace("/", ".").removesuffix(source.module)
-    return Source(path=path, text="", module=stem.removeprefix(prefix) if prefix else stem)
+    return PythonFile(path=path, text="", module=stem.removeprefix(prefix) if prefix else stem)
 
 
-def _refuse(going: _Move, found: Sequence[Reference]) -> None:
+def _refuse(going: _Move, found: Sequence[SymbolReference]) -> None:
     texts = [one.place for one in found if one.kind == "text"]
     words = [f"{module}:{name}" for module in spellings_of(going.project, going.source.path) for name in going.names]
     texts += plain_mentions(going.project, words)
@@ -144,9 +144,9 @@ def _refuse(going: _Move, found: Sequence[Reference]) -> None:
             raise Unclear(f"{going.told(going.names[0])}: line {node.lineno} changes a global of its module")
 
 
-def _needs(going: _Move) -> list[Need]:
+def _needs(going: _Move) -> list[ImportNeed]:
     """What the definitions use of their old module and of its imports."""
-    names, project, out = going.source.names, going.project, list[Need]()
+    names, project, out = going.source.names, going.project, list[ImportNeed]()
     words = dict.fromkeys(one.word for one in names.names if within(one.line, going.spans) and one.home is names.module)
     for word in words:
         bound = names.module.bound[word]
@@ -159,12 +159,12 @@ def _needs(going: _Move) -> list[Need]:
         elif aliases:
             raise Unclear(f"{word} is bound in several ways in {going.source.path}")
         else:
-            out.append(Need(module=module_for(going.target, going.source.module, like=going.source), name=word))
+            out.append(ImportNeed(module=module_for(going.target, going.source.module, like=going.source), name=word))
     unbound = {one.word for one in names.names if within(one.line, going.spans) and one.home is None}
     for word in sorted(unbound - set(dir(builtins))):
         for dotted in project.stars(going.source):
             if project.exported(project.module_path(dotted), word)[0]:
-                out.append(Need(module=module_for(going.target, dotted, like=going.source), name=word))
+                out.append(ImportNeed(module=module_for(going.target, dotted, like=going.source), name=word))
     for need in out:
         there = going.target.names.module.bound.get(need.word, [])
         if there and not _same(going, need, there):
@@ -172,7 +172,7 @@ def _needs(going: _Move) -> list[Need]:
     return [one for one in out if one.word not in going.target.names.module.bound]
 
 
-def _same(going: _Move, need: Need, there: Sequence[ast.AST]) -> bool:
+def _same(going: _Move, need: ImportNeed, there: Sequence[ast.AST]) -> bool:
     for node in there:
         if not isinstance(node, ast.alias):
             return False
@@ -183,7 +183,7 @@ def _same(going: _Move, need: Need, there: Sequence[ast.AST]) -> bool:
     return True
 
 
-def _arrived(going: _Move, found: Sequence[Reference]) -> str:
+def _arrived(going: _Move, found: Sequence[SymbolReference]) -> str:
     """The file that the definitions move to."""
     mine = [one for one in found if one.source is going.target]
     renamed = [one for one in mine if one.kind == "import" and isinstance(one.node, ast.alias) and one.node.asname]
@@ -198,7 +198,7 @@ def _arrived(going: _Move, found: Sequence[Reference]) -> str:
     )
     needs = _needs(going)
     if _is_lazy(going.source) and not _is_lazy(going.target) and _annotated(going):
-        needs = [Need(module="__future__", name="annotations"), *needs]
+        needs = [ImportNeed(module="__future__", name="annotations"), *needs]
     for node in going.nodes:
         text = _appended(text, statement_text(going.source.text, node), node)
     text = with_imports(text, needs, own=going.own)
@@ -206,7 +206,7 @@ def _arrived(going: _Move, found: Sequence[Reference]) -> str:
     return _exporting(text, [name for name in going.names if name in listed])
 
 
-def _is_lazy(source: Source) -> bool:
+def _is_lazy(source: PythonFile) -> bool:
     return any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in source.tree.body)
 
 
@@ -255,7 +255,7 @@ def _exporting(text: str, names: Sequence[str]) -> str:
     return text
 
 
-def _left(going: _Move, found: Sequence[Reference]) -> str:
+def _left(going: _Move, found: Sequence[SymbolReference]) -> str:
     """The old file."""
     mine = [one for one in found if one.source is going.source]
     dropped = [] if going.reexport else [one for one in mine if one.kind == "export"]
@@ -264,33 +264,33 @@ def _left(going: _Move, found: Sequence[Reference]) -> str:
     listed = {one.value for one in exported_texts(going.source.tree)}
     module = module_for(going.source, going.target.module)
     needs = [
-        Need(module=module, name=name, alias="" if name in used or name in listed else name)
+        ImportNeed(module=module, name=name, alias="" if name in used or name in listed else name)
         for name in going.names
         if name in used or going.reexport
     ]
     return with_imports(text, needs, own=going.own)
 
 
-def _updated(going: _Move, source: Source, found: Sequence[Reference]) -> str:
+def _updated(going: _Move, source: PythonFile, found: Sequence[SymbolReference]) -> str:
     """A file that takes the definitions from the old module."""
     edits, needs = _imports_changed(going, source, found)
     through = [one for one in found if _is_taken(going, one)]
     bare = _bare(going, source, through)
     words = {one.node.attr if isinstance(one.node, ast.Attribute) else one.name.word for one in through if one.name}
-    needs += [Need(module=module_for(source, going.target.module), name=word) for word in sorted(words)]
+    needs += [ImportNeed(module=module_for(source, going.target.module), name=word) for word in sorted(words)]
     text = edited(source.text, [*edits, *bare])
     text = _without_idle(going, source, text, through) if bare else text
     return with_imports(text, needs, own=going.own)
 
 
-def _is_taken(going: _Move, reference: Reference) -> bool:
+def _is_taken(going: _Move, reference: SymbolReference) -> bool:
     """Whether a use goes through the old module itself."""
     if reference.kind == "star":
         return True
     return reference.kind == "attribute" and going.project.module_path(reference.module) == going.source.path
 
 
-def _bare(going: _Move, source: Source, found: Sequence[Reference]) -> list[Edit]:
+def _bare(going: _Move, source: PythonFile, found: Sequence[SymbolReference]) -> list[Edit]:
     """`old.name` becomes `name`, which is imported."""
     out = []
     for one in found:
@@ -309,7 +309,7 @@ def _bare(going: _Move, source: Source, found: Sequence[Reference]) -> list[Edit
     return out
 
 
-def _is_it(going: _Move, source: Source, bound: Sequence[ast.AST]) -> bool:
+def _is_it(going: _Move, source: PythonFile, bound: Sequence[ast.AST]) -> bool:
     """Whether a name is what moves already."""
     meanings = [going.project.meaning(source, one) for one in bound if isinstance(one, ast.alias)]
     return len(meanings) == len(bound) and all(
@@ -317,7 +317,7 @@ def _is_it(going: _Move, source: Source, bound: Sequence[ast.AST]) -> bool:
     )
 
 
-def _without_idle(going: _Move, source: Source, text: str, found: Sequence[Reference]) -> str:
+def _without_idle(going: _Move, source: PythonFile, text: str, found: Sequence[SymbolReference]) -> str:
     """Without an import of the old module that only served for what moved."""
     changed = {one.name.node for one in found if one.name is not None}
     names = source.names
@@ -336,18 +336,20 @@ def _without_idle(going: _Move, source: Source, text: str, found: Sequence[Refer
     fresh = replace_source(source, text)
     known = {ast.dump(one): one for one in fresh.names.imports}
     gone = [known[ast.dump(one)] for one in idle if ast.dump(one) in known]
-    marks = [Reference(source=fresh, kind="import", node=one, line=one.lineno) for one in gone]
+    marks = [SymbolReference(source=fresh, kind="import", node=one, line=one.lineno) for one in gone]
     return without(going.project, fresh, [], references=marks)
 
 
-def replace_source(source: Source, text: str) -> Source:
+def replace_source(source: PythonFile, text: str) -> PythonFile:
     """The same file with another text."""
-    return Source(path=source.path, text=text, module=source.module, is_test=source.is_test)
+    return PythonFile(path=source.path, text=text, module=source.module, is_test=source.is_test)
 
 
-def _imports_changed(going: _Move, source: Source, found: Sequence[Reference]) -> tuple[list[Edit], list[Need]]:
+def _imports_changed(
+    going: _Move, source: PythonFile, found: Sequence[SymbolReference]
+) -> tuple[list[Edit], list[ImportNeed]]:
     """`from old import name` becomes `from new import name`, beside what is still taken from the old module."""
-    edits, needs = list[Edit](), list[Need]()
+    edits, needs = list[Edit](), list[ImportNeed]()
     names = source.names
     for statement, aliases in _direct(going, source, found):
         module = relative_or_whole(source, statement, going)
@@ -359,7 +361,7 @@ def _imports_changed(going: _Move, source: Source, found: Sequence[Reference]) -
             edits.append(Edit(start=start, end=end, text=line))
         elif at_top:
             edits += drop(source.text, statement.names, aliases)
-            needs += [Need(module=module, name=one.name, alias=one.asname or "") for one in aliases]
+            needs += [ImportNeed(module=module, name=one.name, alias=one.asname or "") for one in aliases]
         else:
             indent = " " * statement.col_offset
             edits += [*drop(source.text, statement.names, aliases), Edit(start=end, end=end, text=f"\n{indent}{line}")]
@@ -367,7 +369,7 @@ def _imports_changed(going: _Move, source: Source, found: Sequence[Reference]) -
 
 
 def _direct(
-    going: _Move, source: Source, found: Sequence[Reference]
+    going: _Move, source: PythonFile, found: Sequence[SymbolReference]
 ) -> Iterator[tuple[ast.ImportFrom, list[ast.alias]]]:
     rows: dict[ast.ImportFrom, list[ast.alias]] = {}
     for one in found:
@@ -379,7 +381,7 @@ def _direct(
     yield from rows.items()
 
 
-def relative_or_whole(source: Source, statement: ast.ImportFrom, going: _Move) -> str:
+def relative_or_whole(source: PythonFile, statement: ast.ImportFrom, going: _Move) -> str:
     """The new module in the form in which the statement names the old one."""
 
     return relative(going.target.module, source) if statement.level else going.target.module

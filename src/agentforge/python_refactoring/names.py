@@ -11,7 +11,7 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scope:
+class NameScope:
     """A module, class, function or comprehension.
 
     Attributes:
@@ -20,7 +20,7 @@ class Scope:
     """
 
     node: ast.AST
-    parent: Scope | None = None
+    parent: NameScope | None = None
     bound: dict[str, list[ast.AST]] = field(default_factory=dict)
     outer: dict[str, str] = field(default_factory=dict)
 
@@ -42,8 +42,8 @@ class Name:
 
     word: str
     node: ast.Name
-    scope: Scope
-    home: Scope | None
+    scope: NameScope
+    home: NameScope | None
     text: ast.Constant | None = None
 
     @property
@@ -62,13 +62,13 @@ class Names:
         parents: node -> the node around it.
     """
 
-    module: Scope
-    scopes: tuple[Scope, ...]
+    module: NameScope
+    scopes: tuple[NameScope, ...]
     names: tuple[Name, ...]
     imports: dict[ast.alias, ast.Import | ast.ImportFrom]
     parents: dict[ast.AST, ast.AST]
 
-    def of(self, home: Scope | None, word: str) -> tuple[Name, ...]:
+    def of(self, home: NameScope | None, word: str) -> tuple[Name, ...]:
         """The names that mean what a scope binds."""
         return tuple(one for one in self.names if one.word == word and one.home is home)
 
@@ -89,9 +89,9 @@ def names_in(tree: ast.Module) -> Names:
     )
 
 
-def _home(scope: Scope, word: str) -> Scope | None:
+def _home(scope: NameScope, word: str) -> NameScope | None:
     """Where a name that stands in a scope is bound."""
-    place: Scope | None = scope
+    place: NameScope | None = scope
     while place is not None:
         how = place.outer.get(word)
         if how == "global":
@@ -108,9 +108,9 @@ class _Reader(ast.NodeVisitor):
     """Walks a file once; what stands in a scope is collected, and resolved when all is bound."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.scope = Scope(node=tree)
+        self.scope = NameScope(node=tree)
         self.scopes = [self.scope]
-        self.seen: list[tuple[ast.Name, Scope, ast.Constant | None]] = []
+        self.seen: list[tuple[ast.Name, NameScope, ast.Constant | None]] = []
         self.imports: dict[ast.alias, ast.Import | ast.ImportFrom] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self._text: ast.Constant | None = None
@@ -136,7 +136,7 @@ class _Reader(ast.NodeVisitor):
                 self.visit(node)
 
     def _inside(self, node: ast.AST, parts: Iterable[ast.AST], bound: Iterable[tuple[str, ast.AST]] = ()) -> None:
-        self.scope = Scope(node=node, parent=self.scope)
+        self.scope = NameScope(node=node, parent=self.scope)
         self.scopes.append(self.scope)
         for word, one in bound:
             self._bind(word, one)

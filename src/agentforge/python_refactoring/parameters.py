@@ -31,7 +31,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ParameterList:
     """The parameters of a function and where they stand.
 
     Attributes:
@@ -59,7 +59,7 @@ class Listed:
         return Edit(start=self.start, end=self.end, text="\n" + "\n".join(lines) + f"\n{self.closing}")
 
 
-def listed(text: str, node: Function) -> Listed:
+def listed(text: str, node: Function) -> ParameterList:
     """Read the parameters of a function.
 
     Raises:
@@ -68,14 +68,16 @@ def listed(text: str, node: Function) -> Listed:
     start, end, comments = _brackets(text, node)
     rows, inner = _rows(text, node), text[start:end]
     if "\n" not in inner:
-        return Listed(parameters=tuple(one for one, _ in rows), start=start, end=end, indent=None, trailing=False)
+        return ParameterList(
+            parameters=tuple(one for one, _ in rows), start=start, end=end, indent=None, trailing=False
+        )
     found = tuple(replace(one, comment=comments.pop(line, "")) for one, line in rows)
     if comments:
         raise Unclear(f"line {min(comments)} has a comment of its own between the parameters of {node.name}")
     lines = inner.splitlines()
     first = next((line for line in lines[1:] if line.strip()), "")
     code = "".join(line.partition("#")[0] for line in lines).rstrip()
-    return Listed(
+    return ParameterList(
         parameters=found,
         start=start,
         end=end,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.project import Project, Source
+from agentforge.python_refactoring.project import PythonFile, PythonProject
 from agentforge.python_refactoring.removal import definitions
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 
 _PLACES = 6
 
@@ -29,7 +29,7 @@ class Open(Unclear):
 class Target:
     """What is changed: a definition, or a module as a whole (`name` is "")."""
 
-    source: Source
+    source: PythonFile
     name: str
 
     @property
@@ -49,7 +49,7 @@ class Target:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RefactoringPlan:
     """A change as a whole.
 
     Attributes:
@@ -73,7 +73,7 @@ def shown_places(places: Iterable[str]) -> str:
     return ", ".join(known[:_PLACES]) + more
 
 
-def located(project: Project, wanted: Wanted, *, choice: str = "") -> list[Target]:
+def located(project: PythonProject, wanted: RefactoringRequest, *, choice: str = "") -> list[Target]:
     """What a request means, [] when it is no code of the project and the request does not say that it should be.
 
     Args:
@@ -105,18 +105,18 @@ def located(project: Project, wanted: Wanted, *, choice: str = "") -> list[Targe
     return out
 
 
-def _is_file(wanted: Wanted, name: str) -> bool:
+def _is_file(wanted: RefactoringRequest, name: str) -> bool:
     return wanted.kind in ("module", "file", "script") or "/" in name or name.endswith(".py")
 
 
-def _file(project: Project, name: str) -> Source:
+def _file(project: PythonProject, name: str) -> PythonFile:
     found = path_of(project, name)
     if not found:
         raise Unclear(f"the project has no Python file {name}")
     return project.sources[found]
 
 
-def path_of(project: Project, name: str) -> str:
+def path_of(project: PythonProject, name: str) -> str:
     """The file that a path, the end of one, or a module's name means; "" none, or several."""
     if name in project.sources:
         return name
@@ -127,7 +127,7 @@ def path_of(project: Project, name: str) -> str:
     return project.module_path(name) or (found[0] if len(found) == 1 else "")
 
 
-def _place(project: Project, wanted: Wanted) -> tuple[str, tuple[str, ...]]:
+def _place(project: PythonProject, wanted: RefactoringRequest) -> tuple[str, tuple[str, ...]]:
     """The class, or the files, that a request names as the place."""
     if not wanted.place:
         return "", ()
@@ -141,8 +141,8 @@ def _place(project: Project, wanted: Wanted) -> tuple[str, tuple[str, ...]]:
     return (wanted.place, ()) if _candidates(project, wanted.place, paths=(), kind="class") else ("", ())
 
 
-def _candidates(project: Project, name: str, *, paths: Sequence[str], kind: str) -> list[Target]:
-    sources = [one for one in project.sources.values() if not one.is_test and (not paths or one.path in paths)]
+def _candidates(project: PythonProject, name: str, *, paths: Sequence[str], kind: str) -> list[Target]:
+    sources = [one for one in project.sources.values() if (one.path in paths if paths else not one.is_test)]
     last = name.rpartition(".")[2]
     sources = [one for one in sources if last in one.text]
     found = (
@@ -163,13 +163,13 @@ def _candidates(project: Project, name: str, *, paths: Sequence[str], kind: str)
     return [one for one in found if kind not in ("function", "class") or one.kind in (kind, "method")]
 
 
-def _members(source: Source, name: str) -> list[str]:
+def _members(source: PythonFile, name: str) -> list[str]:
     """`Class.name` of the classes at the top that define it."""
     classes = [node.name for node in source.tree.body if isinstance(node, ast.ClassDef)]
     return [f"{one}.{name}" for one in classes if definitions(source, f"{one}.{name}")]
 
 
-def _nowhere(project: Project, name: str, paths: Sequence[str]) -> str:
+def _nowhere(project: PythonProject, name: str, paths: Sequence[str]) -> str:
     known = {
         node.name
         for one in project.sources.values()

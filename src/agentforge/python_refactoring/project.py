@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from agentforge.python_refactoring.names import Name, Names, Scope, names_in
+from agentforge.python_refactoring.names import Name, Names, NameScope, names_in
 
 Kind = Literal["name", "attribute", "import", "export", "text", "star"]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Source:
+class PythonFile:
     """One file.
 
     Attributes:
@@ -44,7 +44,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reference:
+class SymbolReference:
     """A place that means a definition.
 
     Attributes:
@@ -54,7 +54,7 @@ class Reference:
         module: of an attribute, the dotted module that it is taken from.
     """
 
-    source: Source
+    source: PythonFile
     kind: Kind
     node: ast.AST
     line: int
@@ -68,7 +68,7 @@ class Reference:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Project:
+class PythonProject:
     """All Python files of a project.
 
     Attributes:
@@ -77,7 +77,7 @@ class Project:
         unread: path -> text of code that cannot be read: what does not parse, type stubs, notebooks.
     """
 
-    sources: Mapping[str, Source]
+    sources: Mapping[str, PythonFile]
     modules: Mapping[str, str]
     plain: Mapping[str, str] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Project:
         """Whether a dotted name is a module or a package of the project."""
         return dotted in self.modules or any(one.startswith(f"{dotted}.") for one in self.modules)
 
-    def imported_from(self, source: Source, statement: ast.ImportFrom) -> str:
+    def imported_from(self, source: PythonFile, statement: ast.ImportFrom) -> str:
         """The dotted module that an import statement takes from."""
         if not statement.level:
             return statement.module or ""
@@ -98,7 +98,7 @@ class Project:
         base = parts[: len(parts) - (statement.level - 1)] if statement.level > 1 else parts
         return ".".join([*base, *([statement.module] if statement.module else [])])
 
-    def meaning(self, source: Source, alias: ast.alias) -> tuple[str, str]:
+    def meaning(self, source: PythonFile, alias: ast.alias) -> tuple[str, str]:
         """What an alias stands for: (path, name) of a definition, ("", dotted) of a module, ("", "") nothing of the project."""
         statement = source.names.imports[alias]
         if isinstance(statement, ast.Import):
@@ -137,16 +137,16 @@ class Project:
                 return found
         return "", ""
 
-    def stars(self, source: Source) -> Iterator[str]:
+    def stars(self, source: PythonFile) -> Iterator[str]:
         """The modules from which a file imports everything."""
         for alias, statement in source.names.imports.items():
             if alias.name == "*" and isinstance(statement, ast.ImportFrom):
                 yield self.imported_from(source, statement)
 
 
-def references(project: Project, path: str, name: str) -> list[Reference]:
+def references(project: PythonProject, path: str, name: str) -> list[SymbolReference]:
     """Every place that means a definition at the top of a file, those inside of it too, but not its own head."""
-    found: list[Reference] = []
+    found: list[SymbolReference] = []
     for source in project.sources.values():
         if name in source.text or source.path == path:
             found += _own(source, name) if source.path == path else _elsewhere(project, source, (path, name))
@@ -154,7 +154,7 @@ def references(project: Project, path: str, name: str) -> list[Reference]:
     return found
 
 
-def module_references(project: Project, path: str) -> list[Reference]:
+def module_references(project: PythonProject, path: str) -> list[SymbolReference]:
     """Every import of a module."""
     found = []
     for source in project.sources.values():
@@ -162,11 +162,11 @@ def module_references(project: Project, path: str) -> list[Reference]:
             continue
         for alias, statement in source.names.imports.items():
             if path in _modules_of(project, source, alias, statement):
-                found.append(Reference(source=source, kind="import", node=alias, line=statement.lineno))
+                found.append(SymbolReference(source=source, kind="import", node=alias, line=statement.lineno))
     return found
 
 
-def _modules_of(project: Project, source: Source, alias: ast.alias, statement: ast.stmt) -> set[str]:
+def _modules_of(project: PythonProject, source: PythonFile, alias: ast.alias, statement: ast.stmt) -> set[str]:
     """The files that an import loads by name."""
     if isinstance(statement, ast.ImportFrom):
         dotted = project.imported_from(source, statement)
@@ -174,12 +174,12 @@ def _modules_of(project: Project, source: Source, alias: ast.alias, statement: a
     return {project.module_path(alias.name)} - {""}
 
 
-def plain_mentions(project: Project, words: Sequence[str]) -> list[str]:
+def plain_mentions(project: PythonProject, words: Sequence[str]) -> list[str]:
     """`path:line` of configuration files and scripts that hold one of the words."""
     return _mentioned(project.plain, words)
 
 
-def unread_mentions(project: Project, words: Sequence[str]) -> list[str]:
+def unread_mentions(project: PythonProject, words: Sequence[str]) -> list[str]:
     """`path:line` of code that cannot be read and holds one of the words."""
     return _mentioned(project.unread, words)
 
@@ -203,42 +203,46 @@ def _holds(line: str, word: str) -> bool:
     return False
 
 
-def spellings_of(project: Project, path: str) -> list[str]:
+def spellings_of(project: PythonProject, path: str) -> list[str]:
     """The dotted names of a file."""
     return [dotted for dotted, one in project.modules.items() if one == path]
 
 
-def _own(source: Source, name: str) -> Iterator[Reference]:
+def _own(source: PythonFile, name: str) -> Iterator[SymbolReference]:
     names = source.names
     for one in names.of(names.module, name):
         if isinstance(one.node.ctx, ast.Load):
-            yield Reference(source=source, kind="name", node=one.text or one.node, line=one.line, name=one)
+            yield SymbolReference(source=source, kind="name", node=one.text or one.node, line=one.line, name=one)
     yield from _exports(source, name)
 
 
-def _elsewhere(project: Project, source: Source, target: tuple[str, str]) -> Iterator[Reference]:
+def _elsewhere(project: PythonProject, source: PythonFile, target: tuple[str, str]) -> Iterator[SymbolReference]:
     names = source.names
     for scope, word, alias in _aliases(source):
         meaning = project.meaning(source, alias)
         if meaning == target:
             statement = names.imports[alias]
-            yield Reference(source=source, kind="import", node=alias, line=getattr(alias, "lineno", statement.lineno))
+            yield SymbolReference(
+                source=source, kind="import", node=alias, line=getattr(alias, "lineno", statement.lineno)
+            )
             for one in names.of(scope, word):
-                yield Reference(source=source, kind="name", node=one.text or one.node, line=one.line, name=one)
+                yield SymbolReference(source=source, kind="name", node=one.text or one.node, line=one.line, name=one)
             if scope is names.module:
                 yield from _exports(source, word)
         elif meaning[1] and not meaning[0]:
             for one in names.of(scope, word):
                 node, module = _through(project, names, one.node, meaning[1], target)
                 if node is not None:
-                    yield Reference(source=source, kind="attribute", node=node, line=one.line, name=one, module=module)
+                    yield SymbolReference(
+                        source=source, kind="attribute", node=node, line=one.line, name=one, module=module
+                    )
     if any(project.exported(project.module_path(dotted), target[1]) == target for dotted in project.stars(source)):
         for one in names.of(None, target[1]):
-            yield Reference(source=source, kind="star", node=one.text or one.node, line=one.line, name=one)
+            yield SymbolReference(source=source, kind="star", node=one.text or one.node, line=one.line, name=one)
         yield from _exports(source, target[1])
 
 
-def _aliases(source: Source) -> Iterator[tuple[Scope, str, ast.alias]]:
+def _aliases(source: PythonFile) -> Iterator[tuple[NameScope, str, ast.alias]]:
     """Each alias with the scope and the name that it binds."""
     for scope in source.names.scopes:
         for word, nodes in scope.bound.items():
@@ -246,7 +250,7 @@ def _aliases(source: Source) -> Iterator[tuple[Scope, str, ast.alias]]:
 
 
 def _through(
-    project: Project, names: Names, node: ast.AST, dotted: str, target: tuple[str, str]
+    project: PythonProject, names: Names, node: ast.AST, dotted: str, target: tuple[str, str]
 ) -> tuple[ast.Attribute | None, str]:
     """The attribute that means the target in a chain such as `package.module.name`, and the module that it is taken from."""
     parent = names.parents.get(node)
@@ -260,10 +264,10 @@ def _through(
     return None, ""
 
 
-def _exports(source: Source, name: str) -> Iterator[Reference]:
+def _exports(source: PythonFile, name: str) -> Iterator[SymbolReference]:
     for node in exported_texts(source.tree):
         if node.value == name:
-            yield Reference(source=source, kind="export", node=node, line=node.lineno)
+            yield SymbolReference(source=source, kind="export", node=node, line=node.lineno)
 
 
 def exported_texts(tree: ast.Module) -> Iterator[ast.Constant]:
@@ -277,13 +281,13 @@ def exported_texts(tree: ast.Module) -> Iterator[ast.Constant]:
             yield from (one for one in value.elts if isinstance(one, ast.Constant))
 
 
-def _in_texts(project: Project, source: Source, path: str, name: str) -> Iterator[Reference]:
+def _in_texts(project: PythonProject, source: PythonFile, path: str, name: str) -> Iterator[SymbolReference]:
     """Texts that name the definition for a look-up: `"module.name"`, `getattr(module, "name")`."""
     dotted = {f"{module}{sign}{name}" for module in spellings_of(project, path) for sign in ".:"}
     for node in ast.walk(source.tree):
         told = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in dotted
         if told or (isinstance(node, ast.Call) and _looks_up(node, name)):
-            yield Reference(source=source, kind="text", node=node, line=getattr(node, "lineno", 1))
+            yield SymbolReference(source=source, kind="text", node=node, line=getattr(node, "lineno", 1))
 
 
 def _looks_up(node: ast.Call, name: str) -> bool:
@@ -298,13 +302,15 @@ def _looks_up(node: ast.Call, name: str) -> bool:
     return looking and any(isinstance(one, ast.Constant) and one.value == name for one in node.args)
 
 
-def member_references(project: Project, name: str) -> list[Reference]:
+def member_references(project: PythonProject, name: str) -> list[SymbolReference]:
     """Every place that may mean a member of a class by its name: `.name` of whatever object, and look-ups by text."""
     found = []
     for source in project.sources.values():
         for node in ast.walk(source.tree) if name in source.text else ():
             if isinstance(node, ast.Attribute) and node.attr == name:
-                found.append(Reference(source=source, kind="attribute", node=node, line=node.end_lineno or node.lineno))
+                found.append(
+                    SymbolReference(source=source, kind="attribute", node=node, line=node.end_lineno or node.lineno)
+                )
             elif isinstance(node, ast.Call) and _looks_up(node, name):
-                found.append(Reference(source=source, kind="text", node=node, line=node.lineno))
+                found.append(SymbolReference(source=source, kind="text", node=node, line=node.lineno))
     return found

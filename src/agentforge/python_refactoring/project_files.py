@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 
-from agentforge.python_refactoring.plan import Plan
-from agentforge.python_refactoring.project import Project, Source
+from agentforge.python_refactoring.plan import RefactoringPlan
+from agentforge.python_refactoring.project import PythonFile, PythonProject
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import parse_python
@@ -18,7 +18,7 @@ _UNREAD = (".pyi", ".ipynb", ".pyx")
 _LARGEST_PLAIN_BYTES = 200_000
 
 
-def read_project(paths: Iterable[str], read: Read, *, roots: Sequence[str]) -> Project:
+def read_project(paths: Iterable[str], read: Read, *, roots: Sequence[str]) -> PythonProject:
     """Read Python that parses, Python that does not, and files that may name a module.
 
     Args:
@@ -26,7 +26,7 @@ def read_project(paths: Iterable[str], read: Read, *, roots: Sequence[str]) -> P
         read: the bytes of one of them; None = it is not there.
         roots: the folders from which the project's code is imported.
     """
-    sources, unread, plain, modules = dict[str, Source](), dict[str, str](), dict[str, str](), dict[str, str]()
+    sources, unread, plain, modules = dict[str, PythonFile](), dict[str, str](), dict[str, str](), dict[str, str]()
     for path in paths:
         if not path.endswith((".py", *_UNREAD, *_PLAIN)):
             continue
@@ -37,12 +37,12 @@ def read_project(paths: Iterable[str], read: Read, *, roots: Sequence[str]) -> P
             unread[path] = text
         else:
             names = spellings(path, roots)
-            sources[path] = Source(path=path, text=text, module=names[0], is_test=is_test_path(path))
+            sources[path] = PythonFile(path=path, text=text, module=names[0], is_test=is_test_path(path))
             modules.update({name: path for name in names if name not in modules})
-    return Project(sources=sources, modules=modules, plain=plain, unread=unread)
+    return PythonProject(sources=sources, modules=modules, plain=plain, unread=unread)
 
 
-def contents(plan: Plan, read: Read) -> dict[str, bytes | None]:
+def contents(plan: RefactoringPlan, read: Read) -> dict[str, bytes | None]:
     """What a plan writes, with the line ends that each file has; None = the file goes."""
     out: dict[str, bytes | None] = {}
     for path, text in plan.files.items():
@@ -51,7 +51,7 @@ def contents(plan: Plan, read: Read) -> dict[str, bytes | None]:
     return out
 
 
-def diff_of(plan: Plan, read: Read) -> str:
+def diff_of(plan: RefactoringPlan, read: Read) -> str:
     """The plan as one unified diff."""
     pieces: list[str] = []
     for path, text in sorted(plan.files.items()):

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from agentforge.python_refactoring.edits import Edit, Unclear, cut, drop, edited, span
-from agentforge.python_refactoring.project import Definition, Project, Reference, Source, exported_texts
+from agentforge.python_refactoring.project import Definition, PythonFile, PythonProject, SymbolReference, exported_texts
 
 _Span = tuple[int, int]
 
 
-def definitions(source: Source, name: str) -> list[Definition]:
+def definitions(source: PythonFile, name: str) -> list[Definition]:
     """The statements that define a (dotted) name: one, or several of overloads, property and setter.
 
     Raises:
@@ -72,11 +72,11 @@ def within(line: int, spans: Iterable[_Span]) -> bool:
 
 
 def without(
-    project: Project,
-    source: Source,
+    project: PythonProject,
+    source: PythonFile,
     gone: Sequence[ast.stmt],
     *,
-    references: Sequence[Reference] = (),
+    references: Sequence[SymbolReference] = (),
     added: Sequence[Edit] = (),
 ) -> str:
     """The text of a file without statements, without aliases and `__all__` entries that are among the references, and without the
@@ -101,7 +101,7 @@ def without(
     return edited(source.text, [*edits, *added])
 
 
-def needless(project: Project, source: Source, spans: Sequence[_Span]) -> set[ast.alias]:
+def needless(project: PythonProject, source: PythonFile, spans: Sequence[_Span]) -> set[ast.alias]:
     """The imports at the top that only lines which go away use."""
     names, out = source.names, set[ast.alias]()
     listed = {one.value for one in exported_texts(source.tree)}
@@ -117,7 +117,7 @@ def needless(project: Project, source: Source, spans: Sequence[_Span]) -> set[as
     return out
 
 
-def _taken(project: Project, source: Source, word: str) -> bool:
+def _taken(project: PythonProject, source: PythonFile, word: str) -> bool:
     """Whether another file imports an imported name from this one."""
     for other in project.sources.values():
         if other is source or word not in other.text:
@@ -132,7 +132,9 @@ def _taken(project: Project, source: Source, word: str) -> bool:
     return False
 
 
-def _aliases_out(source: Source, aliases: set[ast.alias], spans: Sequence[_Span]) -> tuple[list[ast.stmt], list[Edit]]:
+def _aliases_out(
+    source: PythonFile, aliases: set[ast.alias], spans: Sequence[_Span]
+) -> tuple[list[ast.stmt], list[Edit]]:
     """Whole import statements that go, and the edits of those that keep some of their names."""
     statements: list[ast.stmt] = []
     edits: list[Edit] = []
@@ -147,7 +149,7 @@ def _aliases_out(source: Source, aliases: set[ast.alias], spans: Sequence[_Span]
     return statements, edits
 
 
-def _emptied(source: Source, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+def _emptied(source: PythonFile, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """The statements; an `if TYPE_CHECKING:` as a whole where nothing else is in it."""
     out: list[ast.stmt] = []
     for node in statements:
@@ -159,7 +161,7 @@ def _emptied(source: Source, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     return list(dict.fromkeys(out))
 
 
-def _exports_out(source: Source, gone: set[ast.AST]) -> list[Edit]:
+def _exports_out(source: PythonFile, gone: set[ast.AST]) -> list[Edit]:
     edits: list[Edit] = []
     for node in ast.walk(source.tree):
         if not isinstance(node, (ast.List, ast.Tuple)) or not any(one in gone for one in node.elts):

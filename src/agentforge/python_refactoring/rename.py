@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentforge.python_refactoring.edits import Edit, Unclear, edited, segment, span
-from agentforge.python_refactoring.plan import Plan, Target, shown_places
+from agentforge.python_refactoring.plan import RefactoringPlan, Target, shown_places
 from agentforge.python_refactoring.project import (
-    Project,
-    Reference,
-    Source,
+    PythonFile,
+    PythonProject,
+    SymbolReference,
     member_references,
     references,
     spellings_of,
@@ -26,7 +26,7 @@ _OPEN_BASES = ("object", "ABC", "Protocol", "Generic", "NamedTuple", "TypedDict"
 _BUILTIN_TYPES = (str, bytes, int, float, list, dict, set, tuple, type(None), BaseException)
 
 
-def renamed(project: Project, target: Target, new: str) -> Plan:
+def renamed(project: PythonProject, target: Target, new: str) -> RefactoringPlan:
     """Give a definition at the top of a file, or a member of a class, another name.
 
     Args:
@@ -56,7 +56,7 @@ def renamed(project: Project, target: Target, new: str) -> Plan:
         (name, target.source.path, target.kind, "new"),
         (target.name, target.source.path, target.kind, "removed"),
     )
-    return Plan(files=files, symbols=symbols, told=f"{target.name} is called {name}", targets=(target,))
+    return RefactoringPlan(files=files, symbols=symbols, told=f"{target.name} is called {name}", targets=(target,))
 
 
 def _heads(target: Target, old: str, new: str) -> Iterator[_Placed]:
@@ -78,7 +78,7 @@ def _heads(target: Target, old: str, new: str) -> Iterator[_Placed]:
             raise Unclear(f"line {inner.lineno} of {source.path} changes {old} as a global")
 
 
-def _changed(project: Project, target: Target, reference: Reference, new: str) -> Iterator[_Placed]:
+def _changed(project: PythonProject, target: Target, reference: SymbolReference, new: str) -> Iterator[_Placed]:
     """One place with the new name; nothing where another name stands for it (`import ... as`)."""
     source, node, old = reference.source, reference.node, target.name.rpartition(".")[2]
     text = source.text
@@ -99,7 +99,7 @@ def _changed(project: Project, target: Target, reference: Reference, new: str) -
         raise Unclear(f"{target.shown} is looked up by its text at {reference.place}")
 
 
-def _in_text(project: Project, target: Target, reference: Reference, new: str) -> Edit:
+def _in_text(project: PythonProject, target: Target, reference: SymbolReference, new: str) -> Edit:
     """A text that holds the name: an entry of `__all__`, a quoted annotation, `"module.name"`."""
     source, node, old = reference.source, reference.node, target.name.rpartition(".")[2]
     assert isinstance(node, ast.Constant)
@@ -120,7 +120,7 @@ def _word(piece: str, word: str) -> int:
     return match.start()
 
 
-def _plain_files(project: Project, target: Target, old: str, new: str) -> dict[str, str | None]:
+def _plain_files(project: PythonProject, target: Target, old: str, new: str) -> dict[str, str | None]:
     """Configuration files that name it as `module:name`, such as an entry point."""
     files: dict[str, str | None] = {}
     for path, text in project.plain.items():
@@ -133,7 +133,7 @@ def _plain_files(project: Project, target: Target, old: str, new: str) -> dict[s
     return files
 
 
-def _member_uses(project: Project, target: Target) -> list[Reference]:
+def _member_uses(project: PythonProject, target: Target) -> list[SymbolReference]:
     """Every place that means a member of a class: `.name`, and its bare name in the body of the class."""
     owner, _, last = target.name.rpartition(".")
     if last.startswith("__") and last.endswith("__"):
@@ -147,11 +147,11 @@ def _member_uses(project: Project, target: Target) -> list[Reference]:
     for scope in names.scopes:
         if isinstance(scope.node, ast.ClassDef) and scope.node.name == owner.rpartition(".")[2]:
             uses = [one for one in names.of(scope, last) if isinstance(one.node.ctx, ast.Load)]
-            out += [Reference(source=target.source, kind="name", node=one.node, line=one.line) for one in uses]
+            out += [SymbolReference(source=target.source, kind="name", node=one.node, line=one.line) for one in uses]
     return out
 
 
-def _refuse_other_owners(project: Project, target: Target, owner: str, last: str) -> None:
+def _refuse_other_owners(project: PythonProject, target: Target, owner: str, last: str) -> None:
     """A member is known by its name alone: nothing else may have one, and no foreign base may call it."""
     mine = {id(node) for node in definitions(target.source, target.name)}
     others = [
@@ -193,7 +193,7 @@ def _is_stored(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
 
 
-def _is_foreign(project: Project, reference: Reference) -> bool:
+def _is_foreign(project: PythonProject, reference: SymbolReference) -> bool:
     """Whether an attribute is taken from a module that is none of the project's: `math.total`."""
     node, source = reference.node, reference.source
     value = node.value if isinstance(node, ast.Attribute) else None
@@ -206,11 +206,11 @@ def _is_foreign(project: Project, reference: Reference) -> bool:
     return any(project.meaning(source, one) == ("", "") and _is_module(source, one) for one in aliases)
 
 
-def _is_module(source: Source, alias: ast.alias) -> bool:
+def _is_module(source: PythonFile, alias: ast.alias) -> bool:
     return isinstance(source.names.imports.get(alias), ast.Import)
 
 
-def _refuse_taken(source: Source, new: str, *, member: bool) -> None:
+def _refuse_taken(source: PythonFile, new: str, *, member: bool) -> None:
     """The new name must not mean anything yet in a file that is to hold it."""
     if member:
         lines = [node.lineno for node in ast.walk(source.tree) if isinstance(node, ast.Attribute) and node.attr == new]

@@ -11,7 +11,7 @@ What = Literal["delete", "move", "add", "rename", "drop", "order"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RefactoringRequest:
     """One mechanical change, as the request says it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Wanted:
         }[self.what]
 
 
-def wanted_from(value: Mapping[str, object]) -> Wanted:
+def wanted_from(value: Mapping[str, object]) -> RefactoringRequest:
     """The change that a record holds.
 
     Raises:
@@ -73,7 +73,7 @@ def wanted_from(value: Mapping[str, object]) -> Wanted:
         raise ValueError(f"{value.get('what')!r} is no refactoring")
     known = {name: value[name] for name in _FIELDS if name in value}
     lists = {name: tuple(map(str, one)) for name, one in known.items() if isinstance(one, (list, tuple))}
-    return Wanted(**{**known, **lists})  # type: ignore[arg-type]  # the names are those of its own fields
+    return RefactoringRequest(**{**known, **lists})  # type: ignore[arg-type]  # the names are those of its own fields
 
 
-_FIELDS = tuple(Wanted.__annotations__)
+_FIELDS = tuple(RefactoringRequest.__annotations__)

@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from agentforge.python_refactoring.callers import Call, Called, called
+from agentforge.python_refactoring.callers import Called, CallSite, called
 from agentforge.python_refactoring.edits import Edit, Unclear, edited, segment, span
-from agentforge.python_refactoring.names import Name, Scope
-from agentforge.python_refactoring.parameters import Listed, Parameter, listed
-from agentforge.python_refactoring.plan import Plan, Target, shown_places
-from agentforge.python_refactoring.project import Project
+from agentforge.python_refactoring.names import Name, NameScope
+from agentforge.python_refactoring.parameters import Parameter, ParameterList, listed
+from agentforge.python_refactoring.plan import RefactoringPlan, Target, shown_places
+from agentforge.python_refactoring.project import PythonProject
 from agentforge.python_refactoring.removal import lines_of, within
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 
 _NEUTRAL = (
     *(
@@ -32,7 +32,7 @@ _NEUTRAL = (
 _Edits = list[tuple[str, Edit]]
 
 
-def new_signature(project: Project, wanted: Wanted, target: Target) -> Plan:
+def new_signature(project: PythonProject, wanted: RefactoringRequest, target: Target) -> RefactoringPlan:
     """Change the parameters of a function, and every call that this concerns.
 
     Raises:
@@ -49,10 +49,10 @@ def new_signature(project: Project, wanted: Wanted, target: Target) -> Plan:
         ast.parse(text)
         files[path] = text
     symbols = ((function.name, function.source.path, "method" if function.is_member else "function", "changed"),)
-    return Plan(files=files, symbols=symbols, told=_told(wanted, function), targets=(target,))
+    return RefactoringPlan(files=files, symbols=symbols, told=_told(wanted, function), targets=(target,))
 
 
-def _told(wanted: Wanted, function: Called) -> str:
+def _told(wanted: RefactoringRequest, function: Called) -> str:
     name = function.name
     return {
         "add": f"{name} takes {wanted.parameter}={wanted.default}",
@@ -62,7 +62,7 @@ def _told(wanted: Wanted, function: Called) -> str:
     }[wanted.what]
 
 
-def _added(wanted: Wanted, function: Called, known: Listed) -> _Edits:
+def _added(wanted: RefactoringRequest, function: Called, known: ParameterList) -> _Edits:
     name, path = wanted.parameter, function.source.path
     if not wanted.default:
         raise Unclear(f"which default does {name} have? Without one every call of {function.name} would break")
@@ -87,7 +87,7 @@ def _added(wanted: Wanted, function: Called, known: Listed) -> _Edits:
     return [(path, known.written([*head, *tail]))]
 
 
-def _renamed(wanted: Wanted, function: Called, known: Listed) -> _Edits:
+def _renamed(wanted: RefactoringRequest, function: Called, known: ParameterList) -> _Edits:
     old, new, source = wanted.parameter, wanted.new, function.source
     one = _parameter(known, function, old)
     if any(other.name == new for other in known.parameters):
@@ -114,7 +114,7 @@ def _renamed(wanted: Wanted, function: Called, known: Listed) -> _Edits:
     return out
 
 
-def _dropped(wanted: Wanted, function: Called, known: Listed) -> _Edits:
+def _dropped(wanted: RefactoringRequest, function: Called, known: ParameterList) -> _Edits:
     name, source = wanted.parameter, function.source
     one = _parameter(known, function, name)
     scope = _scope(function)
@@ -142,7 +142,7 @@ def _dropped(wanted: Wanted, function: Called, known: Listed) -> _Edits:
     return out
 
 
-def _ordered(wanted: Wanted, function: Called, known: Listed) -> _Edits:
+def _ordered(wanted: RefactoringRequest, function: Called, known: ParameterList) -> _Edits:
     mine = {one.name: one for one in known.parameters if one.sort == "keyword"}
     order = wanted.order or tuple(sorted(mine))
     if len(mine) < 2 or sorted(order) != sorted(mine):
@@ -156,7 +156,7 @@ def _ordered(wanted: Wanted, function: Called, known: Listed) -> _Edits:
     return [(function.source.path, known.written(rows))]
 
 
-def _argument_out(call: Call, name: str, index: int) -> Iterator[Edit]:
+def _argument_out(call: CallSite, name: str, index: int) -> Iterator[Edit]:
     """Take an argument out of a call."""
     node, text = call.node, call.source.text
     place = index - 1 if call.bound else index
@@ -200,7 +200,7 @@ def _comma(text: str, end: int) -> int:
     return end + len(rest) - len(rest.lstrip()) + 1 if rest.lstrip().startswith(",") else end
 
 
-def _parameter(known: Listed, function: Called, name: str) -> Parameter:
+def _parameter(known: ParameterList, function: Called, name: str) -> Parameter:
     found = next((one for one in known.parameters if one.name == name and one.sort != "mark"), None)
     if found is None:
         names = ", ".join(one.name for one in known.parameters if one.sort != "mark")
@@ -214,11 +214,11 @@ def _is_positional_only(function: Called, name: str) -> bool:
     return any(one.arg == name for one in function.node.args.posonlyargs)
 
 
-def _scope(function: Called) -> Scope:
+def _scope(function: Called) -> NameScope:
     return next(one for one in function.source.names.scopes if one.node is function.node)
 
 
-def _uses(function: Called, scope: Scope, name: str) -> list[Name]:
+def _uses(function: Called, scope: NameScope, name: str) -> list[Name]:
     """The places inside of the function that mean its parameter."""
     spans = lines_of([function.node])
     calls = [

@@ -28,7 +28,7 @@ _COMMON = frozenset(_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class SkillMatch:
     """A skill that a message means.
 
     Attributes:
@@ -40,7 +40,7 @@ class Match:
     why: str
 
 
-def matching(message: str, skills: Iterable[Skill]) -> tuple[Match, ...]:
+def matching(message: str, skills: Iterable[Skill]) -> tuple[SkillMatch, ...]:
     """Find the skills that a message means.
 
     Returns:
@@ -49,11 +49,11 @@ def matching(message: str, skills: Iterable[Skill]) -> tuple[Match, ...]:
     """
     known = tuple(skills)
     said = _words(message)
-    by_name = [Match(skill=skill, reason="name", why=skill.name) for skill in known if _holds(said, skill.name)]
+    by_name = [SkillMatch(skill=skill, reason="name", why=skill.name) for skill in known if _holds(said, skill.name)]
     if by_name:
         return _without_parts(by_name)
     aliases = [
-        Match(skill=skill, reason="alias", why=name)
+        SkillMatch(skill=skill, reason="alias", why=name)
         for skill in known
         for name in _other_names(skill)
         if _holds(said, name)
@@ -61,12 +61,12 @@ def matching(message: str, skills: Iterable[Skill]) -> tuple[Match, ...]:
     return tuple(aliases) or _inferred(set(said), known)
 
 
-def _inferred(said: set[str], known: tuple[Skill, ...]) -> tuple[Match, ...]:
+def _inferred(said: set[str], known: tuple[Skill, ...]) -> tuple[SkillMatch, ...]:
     scored = sorted(((_score(said, skill), skill) for skill in known), key=lambda one: -one[0][0])
     if not scored or scored[0][0][0] == 0 or (len(scored) > 1 and scored[1][0][0] == scored[0][0][0]):
         return ()  # nothing, or two that fit alike
     (_, shared), skill = scored[0]
-    return (Match(skill=skill, reason="words", why=", ".join(sorted(shared))),)
+    return (SkillMatch(skill=skill, reason="words", why=", ".join(sorted(shared))),)
 
 
 def _score(said: set[str], skill: Skill) -> tuple[float, frozenset[str]]:
@@ -91,7 +91,7 @@ def _holds(said: list[str], name: str) -> bool:
     return any(said[at : at + len(wanted)] == wanted for at in range(len(said) - len(wanted) + 1))
 
 
-def _without_parts(found: list[Match]) -> tuple[Match, ...]:
+def _without_parts(found: list[SkillMatch]) -> tuple[SkillMatch, ...]:
     """`frontend design` means frontend-design, not also a skill `design`."""
     names = [_words(one.skill.name) for one in found]
     return tuple(

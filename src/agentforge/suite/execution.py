@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.catalogue import of_runner
-from agentforge.languages.language import Ask
+from agentforge.languages.language import RunOptions
 from agentforge.suite.junit_runner import run_junit
 from agentforge.testing.launch import ground
 from agentforge.testing.outcome import SuiteRun
@@ -62,7 +62,7 @@ def run_suite(
         language = of_runner(plan.runner)
         if language is None:
             return run_junit(plan, place, tests=tests, timeout_s=limit)
-        ask = Ask(
+        ask = RunOptions(
             timeout_s=limit,
             tests=tests,
             seed=seed,

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agentforge.errors import ToolchainError
-from agentforge.testing.junit_xml import Case, read_cases
-from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.junit_xml import JunitCase, read_cases
+from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, Failure, SuiteRun, TestOutcome
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import selected
@@ -24,7 +24,7 @@ _ASSERTED = re.compile(r"^(?:Assert|Comparison|Expectation)")
 _QUOTED = re.compile(r"['\"`]([\w.]+)['\"`]")
 
 
-def run_junit(plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), timeout_s: float) -> SuiteRun:
+def run_junit(plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), timeout_s: float) -> SuiteRun:
     """Run the command and read the report that it wrote.
 
     Args:
@@ -42,11 +42,11 @@ def run_junit(plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), time
 
 
 def _read_report(
-    report: Path, completed: Completed, *, plan: TestPlan, ground: Ground, tests: Sequence[str]
+    report: Path, completed: Completed, *, plan: TestPlan, ground: TestSandbox, tests: Sequence[str]
 ) -> SuiteRun:
     """Make a run of the report that a command wrote and of how it ended."""
     problems: list[str] = []
-    cases: Sequence[Case] = ()
+    cases: Sequence[JunitCase] = ()
     try:
         cases = read_cases(report)
     except ToolchainError as exc:
@@ -89,7 +89,7 @@ def _files(checkout: Path) -> dict[str, list[str]]:
     return found
 
 
-def _place(case: Case, root: str, files: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+def _place(case: JunitCase, root: str, files: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     """The file of a case and what of its class name is left beside it; ("", class name) when no file fits for sure."""
     if case.file:
         return _relative(case.file, root), "" if case.classname == case.file else case.classname
@@ -112,7 +112,9 @@ def _flat(path: str) -> str:
     return re.sub(r"\W", "_", path)
 
 
-def _outcomes(cases: Sequence[Case], *, root: str, files: Mapping[str, Sequence[str]]) -> Mapping[str, TestOutcome]:
+def _outcomes(
+    cases: Sequence[JunitCase], *, root: str, files: Mapping[str, Sequence[str]]
+) -> Mapping[str, TestOutcome]:
     """Outcomes by id; a name that stands twice gets a number."""
     found: dict[str, TestOutcome] = {}
     counts: dict[str, int] = {}
@@ -128,7 +130,7 @@ def _outcomes(cases: Sequence[Case], *, root: str, files: Mapping[str, Sequence[
     return found
 
 
-def _failure(case: Case, path: str, root: str) -> Failure | None:
+def _failure(case: JunitCase, path: str, root: str) -> Failure | None:
     if case.outcome not in ("failed", "error"):
         return None
     text = (case.text or case.message).replace(root + "/", "")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.workspace.code.relevance import is_test_path
 
@@ -45,7 +45,7 @@ class Traced:
         return tuple(name for name, marks in self.tests.items() if name and marks.get(path, 0) & lines)
 
 
-def trace_setup(ground: Ground, files: Sequence[str] = (), *, calls: bool = False) -> dict[str, Any]:
+def trace_setup(ground: TestSandbox, files: Sequence[str] = (), *, calls: bool = False) -> dict[str, Any]:
     """What the child has to know to record: our coverage package, and which files are the project's product.
 
     Args:

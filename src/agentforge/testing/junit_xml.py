@@ -19,7 +19,7 @@ _RANK: dict[Outcome, int] = {"passed": 0, "skipped": 1, "failed": 2, "error": 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class JunitCase:
     """One `testcase` element; `kind` is the `type` of its failure."""
 
     suite: str
@@ -33,7 +33,7 @@ class Case:
     kind: str = ""
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
+def read_cases(path: Path) -> tuple[JunitCase, ...]:
     """Read every test case of a report.
 
     Raises:
@@ -71,7 +71,7 @@ def pytest_key(nodeid: str) -> tuple[str, str]:
     return _escaped(".".join(names[:-1])), _escaped(names[-1])
 
 
-def _cases(element: Element, *, suite: str) -> Iterator[Case]:
+def _cases(element: Element, *, suite: str) -> Iterator[JunitCase]:
     for child in element:
         if child.tag == "testsuite":
             yield from _cases(child, suite=child.get("name", suite))
@@ -81,22 +81,22 @@ def _cases(element: Element, *, suite: str) -> Iterator[Case]:
             yield _whole(child, suite=suite or element.get("name", ""))
 
 
-def _whole(element: Element, *, suite: str) -> Case:
+def _whole(element: Element, *, suite: str) -> JunitCase:
     """What a suite says of itself, as a case without a name of its own."""
-    return Case(
+    return JunitCase(
         suite=suite, classname="", name="(the whole file)", file="", outcome="error", duration_s=0.0,
         message=element.get("message", ""), text=(element.text or "").strip(), kind=element.get("type", ""),
     )  # fmt: skip
 
 
-def _case(element: Element, *, suite: str) -> Case:
+def _case(element: Element, *, suite: str) -> JunitCase:
     outcome: Outcome = "passed"
     message, text, kind = "", "", ""
     for child in element:
         found = _OUTCOMES.get(child.tag)
         if found is not None and worst(found, outcome) == found:
             outcome, message, text, kind = found, child.get("message", ""), child.text or "", child.get("type", "")
-    return Case(
+    return JunitCase(
         suite=suite,
         classname=element.get("classname", ""),
         name=element.get("name", ""),

@@ -17,7 +17,7 @@ EVIDENCE = Path(__file__).parent / "programs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class TestSandbox:
     """Where a run takes place.
 
     Attributes:
@@ -27,6 +27,8 @@ class Ground:
         protected: repository paths that the run must not change.
         built: a folder of ours with what was compiled before; None compiles everything anew.
     """
+
+    __test__ = False  # no test class, whatever pytest thinks of the name
 
     checkout: Path
     mount_at: Path
@@ -50,7 +52,7 @@ def ground(
     scratch: Path | None,
     protected: tuple[str, ...] = (),
     built: Path | None = None,
-) -> Iterator[Ground]:
+) -> Iterator[TestSandbox]:
     """Make the scratch folder of a run and remove it afterwards.
 
     Args:
@@ -64,7 +66,7 @@ def ground(
     for name in ("home", "tmp"):
         (folder / name).mkdir()
     try:
-        yield Ground(
+        yield TestSandbox(
             checkout=checkout.resolve(),
             mount_at=mount_at,
             sandbox=sandbox,
@@ -89,7 +91,7 @@ def remove(folder: Path) -> None:
         shutil.rmtree(folder, onerror=allow)
 
 
-def box(plan: TestPlan, ground: Ground, *, env: Mapping[str, str], read_only: tuple[Path, ...] = ()) -> Box:
+def box(plan: TestPlan, ground: TestSandbox, *, env: Mapping[str, str], read_only: tuple[Path, ...] = ()) -> Box:
     """The box of a run: checkout writable (it is thrown away), network off, the user's environments read-only.
 
     Args:
@@ -116,7 +118,7 @@ def box(plan: TestPlan, ground: Ground, *, env: Mapping[str, str], read_only: tu
 
 
 @contextmanager
-def borrowed(plan: TestPlan, ground: Ground) -> Iterator[None]:
+def borrowed(plan: TestPlan, ground: TestSandbox) -> Iterator[None]:
     """Without bubblewrap nothing can be mounted: link the user's environments into the checkout while the tests run."""
     links = []
     if ground.sandbox.kind != "bubblewrap" and ground.mount_at != ground.checkout:
@@ -133,7 +135,7 @@ def borrowed(plan: TestPlan, ground: Ground) -> Iterator[None]:
             link.unlink(missing_ok=True)
 
 
-def _environment(plan: TestPlan, ground: Ground) -> dict[str, str]:
+def _environment(plan: TestPlan, ground: TestSandbox) -> dict[str, str]:
     """Variables of every run. The hash seed is fixed, so that a set's order is no source of surprise."""
     scratch = ground.scratch
     path = child_environment(os.environ, {})["PATH"]

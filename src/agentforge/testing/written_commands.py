@@ -22,7 +22,7 @@ _REQUIRED = re.compile(r"(?:^|[\s\"'\[,=:(])(pytest)(?=$|[\s\"'\],;\[<>=~!)])", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenCommand:
     """One command that a project has written down for its tests.
 
     Attributes:
@@ -36,13 +36,13 @@ class Written:
     paths: tuple[str, ...]
 
 
-def written_commands(repo: Path, names: Sequence[str]) -> list[Written]:
+def written_commands(repo: Path, names: Sequence[str]) -> list[WrittenCommand]:
     """List the commands that start pytest or unittest, in the order in which they are to be believed."""
-    found: list[Written] = []
+    found: list[WrittenCommand] = []
     for file, command in _commands(repo, names):
         told = _read(command, repo)
         if told is not None:
-            found.append(Written(file=file, runner=told[0], paths=told[1]))
+            found.append(WrittenCommand(file=file, runner=told[0], paths=told[1]))
     return found
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Plan
-from agentforge.python_refactoring.project import Project
+from agentforge.python_refactoring.plan import RefactoringPlan
+from agentforge.python_refactoring.project import PythonProject
 from agentforge.python_refactoring.project_files import diff_of, read_project
-from agentforge.python_refactoring.request import Wanted, What
+from agentforge.python_refactoring.request import RefactoringRequest, What
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
 from agentforge.tools.base import FLAG, TEXT, Foreseen, Observation, Tool, ToolContext, ToolError, failed, takes
@@ -60,7 +60,7 @@ def _foreseen(arguments: Mapping[str, object], root: Path) -> Foreseen:
     return Foreseen(paths=tuple(sorted(plan.files)), diff=diff_of(plan, lambda path: _bytes(root / path)))
 
 
-def _wanted(arguments: Mapping[str, object]) -> Wanted:
+def _wanted(arguments: Mapping[str, object]) -> RefactoringRequest:
     action, symbol, to = (text(arguments, name) for name in ("action", "symbol", "to"))
     parameter = text(arguments, "parameter")
     needs = {"rename": "to", "move": "to", "add_parameter": "parameter", "drop_parameter": "parameter"}
@@ -68,7 +68,7 @@ def _wanted(arguments: Mapping[str, object]) -> Wanted:
     if missing:
         raise ToolError(failed(f"{action} needs `{missing[0]}`", error_type="bad-arguments"))
     place, _, name = symbol.rpartition("::")
-    named = Wanted(what=_WHAT[action], names=(name,), place=place, new=to)
+    named = RefactoringRequest(what=_WHAT[action], names=(name,), place=place, new=to)
     if action == "move":
         return replace(named, target=to, fresh=True, reexport=flag(arguments, "reexport"), new="")
     if action == "add_parameter":
@@ -78,7 +78,7 @@ def _wanted(arguments: Mapping[str, object]) -> Wanted:
     return replace(named, parameter=parameter)
 
 
-def _planned(wanted: Wanted, root: Path) -> Plan:
+def _planned(wanted: RefactoringRequest, root: Path) -> RefactoringPlan:
     try:
         plan = plan_of(_project(root, _state_of(root)), wanted)
     except Unclear as exc:
@@ -99,7 +99,7 @@ def _planned(wanted: Wanted, root: Path) -> Plan:
 
 
 @lru_cache(maxsize=1)
-def _project(root: Path, _state: tuple[tuple[str, int, int], ...]) -> Project:
+def _project(root: Path, _state: tuple[tuple[str, int, int], ...]) -> PythonProject:
     """The files as they are in a state; judging, showing and carrying out one call read them once."""
     return read_project(files(root), lambda path: _bytes(root / path), roots=_ROOTS)
 
@@ -109,7 +109,7 @@ def _state_of(root: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple((path, one.st_mtime_ns, one.st_size) for path, one in stats)
 
 
-def _write(plan: Plan, context: ToolContext) -> None:
+def _write(plan: RefactoringPlan, context: ToolContext) -> None:
     """Write what the plan holds, in the encoding and with the line ends of each file."""
     for path, content in plan.files.items():
         target = _files.place(context, path)

@@ -11,7 +11,7 @@ from agentforge.tools.web.fetch import FetchFailed, fetch
 from agentforge.tools.web.webtext import text_of_html
 
 if TYPE_CHECKING:
-    from agentforge.tools.web.fetch import Page
+    from agentforge.tools.web.fetch import WebPage
 
 _TIMEOUT_S = 20
 _LONGEST_TIMEOUT_S = 60
@@ -27,7 +27,7 @@ def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
         raise ToolError(failed(f"not fetched: {exc}", error_type=exc.kind, retryable=retry)) from exc
 
 
-def read_page(page: Page) -> Observation:
+def read_page(page: WebPage) -> Observation:
     """What a model reads of a page: its text, or why there is none."""
     if page.elsewhere:
         return Observation(
@@ -47,13 +47,13 @@ def read_page(page: Page) -> Observation:
     return Observation(status="success", summary=f"{page.url}: {len(content):,} characters{cut}", text=content)
 
 
-def _is_text(page: Page) -> bool:
+def _is_text(page: WebPage) -> bool:
     kind = page.content_type.partition(";")[0].strip().lower()
     named = kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "yaml", "toml"))
     return (named or not kind) and b"\0" not in page.body[:4096]
 
 
-def _text_of(page: Page) -> str:
+def _text_of(page: WebPage) -> str:
     raw = page.body.decode(_charset(page.content_type), "replace")
     if "html" not in page.content_type.lower():
         return raw

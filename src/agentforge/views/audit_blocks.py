@@ -25,7 +25,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class AuditText:
     """A paragraph."""
 
     text: str
@@ -84,7 +84,7 @@ class Plot:
     total_unit: str
 
 
-Block = Heading | Text | Quote | Facts | Table | Plot
+Block = Heading | AuditText | Quote | Facts | Table | Plot
 
 
 def visible(text: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.kinds.dependencies import part_label
-from agentforge.views.audit_blocks import Bar, Block, Column, Heading, Plot, Quote, Text, facts, table, visible
+from agentforge.views.audit_blocks import AuditText, Bar, Block, Column, Heading, Plot, Quote, facts, table, visible
 from agentforge.views.audit_verdicts import VERDICT, Audit, verdict_blocks
 
 
@@ -39,7 +39,7 @@ def _front(audit: Audit) -> list[Block]:
     signed = delivery.get("signed_by") or ("unsigned" if delivery else "")
     blocks: list[Block] = [
         Heading(level=1, text=visible(f"Audit of {audit['task_id']}")),
-        Text(text=told, tone="good" if done else "bad"),
+        AuditText(text=told, tone="good" if done else "bad"),
         Quote(text=visible(audit["request"])),
         facts(
             ("goal", audit["goal"]),
@@ -59,11 +59,13 @@ def _front(audit: Audit) -> list[Block]:
         ),
     ]
     if audit["error"]:
-        blocks.append(Text(text=visible(f"{audit['error'].get('slug')}: {audit['error'].get('message')}"), tone="bad"))
+        blocks.append(
+            AuditText(text=visible(f"{audit['error'].get('slug')}: {audit['error'].get('message')}"), tone="bad")
+        )
     limits = audit["report"].get("limits") or []
     if limits:
         blocks += [Heading(level=2, text="What the verification does not say")]
-        blocks += [Text(text=visible(item)) for item in limits]
+        blocks += [AuditText(text=visible(item)) for item in limits]
     return blocks
 
 
@@ -92,7 +94,7 @@ def _split(audit: Audit) -> list[Block]:
     )  # fmt: skip
     return [
         Heading(level=2, text=visible(f"Plan {plan.get('plan_id')}")),
-        Text(text=visible(str(plan.get("summary")))),
+        AuditText(text=visible(str(plan.get("summary")))),
         table(columns, rows),
     ]
 
@@ -106,7 +108,7 @@ def _settled(audit: Audit) -> list[Block]:
         pair = (Column(title="question", share=3), Column(title="assumed", share=3))
         blocks.append(table(pair, [(item.get("question"), item.get("answer")) for item in assumed]))
     else:
-        blocks.append(Text(text="None: nothing had to be assumed.", tone="muted"))
+        blocks.append(AuditText(text="None: nothing had to be assumed.", tone="muted"))
     if answered:
         columns = (
             Column(title="question", share=3), Column(title="answer", share=3), Column(title="from", share=2),
@@ -201,7 +203,7 @@ def _measurements(audit: Audit) -> list[Block]:
         "Every row is an execution in a fresh checkout of the named tree. A verdict rests on its controls: the canary is a "
         "test that must fail, stub controls are wrong implementations that the new tests must refuse."
     )
-    return [Heading(level=2, text="What was measured"), Text(text=note, tone="muted"), table(columns, rows)]
+    return [Heading(level=2, text="What was measured"), AuditText(text=note, tone="muted"), table(columns, rows)]
 
 
 def _counted(measured: Audit) -> str:
@@ -247,7 +249,7 @@ def _attempts(audit: Audit) -> list[Block]:
 def _escalations(audit: Audit) -> list[Block]:
     blocks: list[Block] = [Heading(level=2, text="Escalations")]
     if not audit["escalations"]:
-        return [*blocks, Text(text="None: no human was asked.", tone="muted")]
+        return [*blocks, AuditText(text="None: no human was asked.", tone="muted")]
     columns = (
         Column(title="id", share=1), Column(title="asked", share=2), Column(title="question", share=4),
         Column(title="answer", share=3), Column(title="by", share=2),
@@ -317,7 +319,7 @@ def _steps(audit: Audit) -> list[Block]:
         "what was done without a model has no step (-); "
         "`agentforge inspect ID --step N --show context` shows it."
     )
-    return [Heading(level=2, text="Every step"), Text(text=note, tone="muted"), table(columns, rows)]
+    return [Heading(level=2, text="Every step"), AuditText(text=note, tone="muted"), table(columns, rows)]
 
 
 def _done(step: Audit) -> str:
@@ -363,7 +365,7 @@ def _digests(audit: Audit) -> list[Block]:
         f"The trail has {trail['records']} records. `agentforge verify {audit['task_id']}` checks the chain, every digest, "
         "every verdict and the anchors from the files alone."
     )
-    return [Heading(level=2, text="Digests"), Text(text=visible(note), tone="muted"), facts(*rows, code=True)]
+    return [Heading(level=2, text="Digests"), AuditText(text=visible(note), tone="muted"), facts(*rows, code=True)]
 
 
 def _none(report: Audit, key: str) -> str:

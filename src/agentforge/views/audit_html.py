@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import cast
 
-from agentforge.views.audit_blocks import Block, Facts, Heading, Plot, Quote, Table, Text
+from agentforge.views.audit_blocks import AuditText, Block, Facts, Heading, Plot, Quote, Table
 from agentforge.views.audit_plot import plot_svg
 
 _STYLE = """
@@ -60,7 +60,7 @@ def _heading(block: Heading) -> str:
     return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
 
 
-def _text(block: Text) -> str:
+def _text(block: AuditText) -> str:
     return f'<p class="{block.tone}">{escape(block.text)}</p>' if block.tone else f"<p>{escape(block.text)}</p>"
 
 
@@ -102,5 +102,5 @@ def _plot(block: Plot) -> str:
 
 _RENDER = cast(
     "dict[type[Block], Callable[[Block], str]]",
-    {Heading: _heading, Text: _text, Quote: _quote, Facts: _facts, Table: _table, Plot: _plot},
+    {Heading: _heading, AuditText: _text, Quote: _quote, Facts: _facts, Table: _table, Plot: _plot},
 )

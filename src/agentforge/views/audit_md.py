@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from agentforge.views.audit_blocks import Block, Facts, Heading, Plot, Quote, Table, Text
+from agentforge.views.audit_blocks import AuditText, Block, Facts, Heading, Plot, Quote, Table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]#|~>$]|(?<=\])\()")
 _BEGINNING = re.compile(r"^(\s*)([-+=])|^(\s*[0-9]+)([.)])(?=\s|$)", re.MULTILINE)
@@ -32,7 +32,7 @@ def _line(text: str) -> str:
     return _plain(" ".join(text.split()))
 
 
-def _text(block: Text) -> str:
+def _text(block: AuditText) -> str:
     mark = "**" if block.tone in ("good", "bad") else ""
     return f"{mark}{_line(block.text)}{mark}"
 
@@ -78,5 +78,5 @@ def _plot(block: Plot) -> str:
 
 _RENDER = cast(
     "dict[type[Block], Callable[[Block], str]]",
-    {Heading: _heading, Text: _text, Quote: _quote, Facts: _facts, Table: _table, Plot: _plot},
+    {Heading: _heading, AuditText: _text, Quote: _quote, Facts: _facts, Table: _table, Plot: _plot},
 )

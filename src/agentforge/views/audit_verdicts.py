@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.contracts.rules import find_rule
 from agentforge.errors import ContractInvalid
 from agentforge.events.fold.verification import refusals, refuses
-from agentforge.views.audit_blocks import Block, Column, Heading, Text, table, visible
+from agentforge.views.audit_blocks import AuditText, Block, Column, Heading, table, visible
 
 Audit = Mapping[str, Any]
 
@@ -26,13 +26,13 @@ def verdict_blocks(audit: Audit) -> list[Block]:
     )
     blocks: list[Block] = [
         Heading(level=2, text="Verification, stage by stage"),
-        Text(text=note, tone="muted"),
+        AuditText(text=note, tone="muted"),
     ]
     for item in audit["verdicts"]:
         word = "passed" if item["passed"] else "refused"
         blocks += [
             Heading(level=3, text=visible(f"{item['stage']}, attempt {item['attempt']}: {word}")),
-            Text(
+            AuditText(
                 text=visible(f"contract {item['contract']} {item['contract_digest']}, judged {item['at']}"),
                 tone="muted",
             ),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import RepositoryError, UsageError
-from agentforge.evals.history.commits import MOST_FILES, Commit, History, LeftOut, chosen_commits, role_of
+from agentforge.evals.history.commits import MOST_FILES, History, HistoryCommit, LeftOut, chosen_commits, role_of
 
 from .past import Past
 
@@ -22,7 +22,7 @@ def test_a_change_tells_its_files_their_roles_and_their_lines(history: Past) -> 
 
     (newest, _) = History(history.folder).read()
 
-    assert isinstance(newest, Commit)
+    assert isinstance(newest, HistoryCommit)
     assert (newest.subject, newest.body) == ("Count from two", "The first was never used.")
     by_path = {one.path: one for one in newest.files}
     assert {path: one.role for path, one in by_path.items()} == {
@@ -43,7 +43,7 @@ def test_a_renamed_file_is_one_change_with_both_paths(history: Past) -> None:
 
     newest = next(History(history.folder).read())
 
-    assert isinstance(newest, Commit)
+    assert isinstance(newest, HistoryCommit)
     assert [(one.status, one.old_path, one.path) for one in newest.products] == [("renamed", "old.py", "new.py")]
 
 
@@ -67,7 +67,7 @@ def test_each_commit_that_is_no_task_is_left_out_with_its_reason(history: Past) 
         "first": "root", "code alone": "no-tests", "tests alone": "only-tests", "locked": "generated", "picture": "binary",
         "flood": "too-large", "nothing": "empty", "joined": "merge",
     }  # fmt: skip
-    assert {one.subject for one in read if isinstance(one, Commit)} == {"beside", "meanwhile"}
+    assert {one.subject for one in read if isinstance(one, HistoryCommit)} == {"beside", "meanwhile"}
     assert all(one.message for one in read if isinstance(one, LeftOut))
 
 
@@ -77,7 +77,7 @@ def test_what_is_kept_is_said_by_who_reads(history: Past) -> None:
 
     newest = next(History(history.folder).read(keep=frozenset({"no-tests"})))
 
-    assert isinstance(newest, Commit)
+    assert isinstance(newest, HistoryCommit)
 
 
 def test_the_end_of_a_shallow_clone_is_no_first_commit(history: Past, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_file_that_becomes_a_link_keeps_the_others_lines(history: Past) -> Non
 
     newest = next(History(history.folder).read())
 
-    assert isinstance(newest, Commit)
+    assert isinstance(newest, HistoryCommit)
     assert {one.path: one.new_lines for one in newest.files}["z.py"] == ((1, 1),)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge.evals.history.commits import Commit, History
-from agentforge.evals.history.evidence import Evidence
+from agentforge.evals.history.commits import History, HistoryCommit
+from agentforge.evals.history.evidence import HistoryEvidence
 from agentforge.evals.history.honest import HonestWork
 
 from .past import Past
@@ -21,8 +21,8 @@ def _work(past: Past) -> HonestWork:
     past.commit("feat: last() (#3)", {"kit.py": NEW, "tests/test_kit.py": NEW_TESTS, "CHANGES.md": "last() is new\n"})
     history = History(past.folder)
     commit = next(history.read())
-    assert isinstance(commit, Commit)
-    evidence = Evidence(
+    assert isinstance(commit, HistoryCommit)
+    evidence = HistoryEvidence(
         files={"tests/test_kit.py": NEW_TESTS},
         run=("tests/test_kit.py",),
         targets=("tests/test_kit.py::test_last[1]",),
@@ -77,7 +77,7 @@ def test_the_files_are_written_as_the_commit_leaves_them(history: Past) -> None:
 def test_work_without_a_test_that_asks_for_it_only_guards(history: Past) -> None:
     work = _work(history)
     guarding = HonestWork(
-        commit=work.commit, history=work.history, evidence=Evidence(files={}, guards=work.evidence.guards)
+        commit=work.commit, history=work.history, evidence=HistoryEvidence(files={}, guards=work.evidence.guards)
     )
     assert work.action == "create"
     assert guarding.action == "refactor"

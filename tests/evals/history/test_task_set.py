@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from agentforge.cli.startup.entry import run
-from agentforge.evals.history.commits import Commit, History
+from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.requests import action_of, message_of
 from agentforge.evals.trials.loading import load_set
 
@@ -135,7 +135,7 @@ def test_a_folder_that_holds_something_and_a_bare_repository_are_refused(
 
 def test_a_message_loses_what_only_the_project_needs(past: Past) -> None:
     commit = next(
-        one for one in History(past.folder).read() if isinstance(one, Commit) and one.subject.startswith("fix")
+        one for one in History(past.folder).read() if isinstance(one, HistoryCommit) and one.subject.startswith("fix")
     )
     assert message_of(commit) == "First() of nothing\n\nIt raised an IndexError."
     assert action_of(commit) == "fix"

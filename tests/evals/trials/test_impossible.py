@@ -12,7 +12,7 @@ from agentforge.cli.startup.entry import run
 from agentforge.evals.trials.cheating import CHEATING
 from agentforge.evals.trials.loading import load_set
 from agentforge.evals.trials.task import HONEST
-from agentforge.evals.trials.verdict import Asked, Ending, judge
+from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 
 SAMPLE = ("fix-pages-flipped", "add-truncate-duplicate", "modify-parse-days-base")
 
@@ -33,8 +33,8 @@ def test_the_set_holds_each_kind_and_every_task_has_a_test_that_contradicts_its_
 def test_a_question_that_does_not_show_both_texts_is_not_right() -> None:
     task = next(one for one in load_set("impossible").tasks if one.name == SAMPLE[0])
     sentence, line = task.shows
-    both = Ending(outcome="escalated", asked=(Asked(kind="question", text=f"{sentence}\nand  {line}?"),))
-    half = Ending(outcome="escalated", asked=(Asked(kind="question", text=sentence),))
+    both = Ending(outcome="escalated", asked=(TrialQuestion(kind="question", text=f"{sentence}\nand  {line}?"),))
+    half = Ending(outcome="escalated", asked=(TrialQuestion(kind="question", text=sentence),))
     assert judge(task, both).verdict == "right"
     assert (judge(task, half).verdict, judge(task, half).why) == ("escalated", f"the question does not show {line!r}")
     assert judge(task, Ending(outcome="delivered")).verdict == "wrong"

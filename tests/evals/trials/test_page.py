@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from agentforge.evals.trials.page import report_html
 from agentforge.evals.trials.report import report_lines, report_value, row_line
-from agentforge.evals.trials.results import Plan, append, begin, load
+from agentforge.evals.trials.results import TrialPlan, append, begin, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _evaluation(folder: Path, *verdicts: str, digest: str = "d") -> Results:
     names = tuple("abc"[: len(verdicts)])
-    plan = Plan(
+    plan = TrialPlan(
         name="<own>",
         digest=digest,
         models=("m/a",),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import LockedError, UsageError
-from agentforge.evals.trials.results import FILE, Plan, append, begin, find, held, kept, load
+from agentforge.evals.trials.results import FILE, TrialPlan, append, begin, find, held, kept, load
 
-PLAN = Plan(name="own", digest="d", models=("m/a",), tasks=("one", "two"), at="2026-11-22T08:00:00Z", version="1")
+PLAN = TrialPlan(name="own", digest="d", models=("m/a",), tasks=("one", "two"), at="2026-11-22T08:00:00Z", version="1")
 
 
 def _row(task: str, verdict: str = "right") -> dict[str, object]:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentforge.evals.trials.task import EvalTask
-from agentforge.evals.trials.verdict import Asked, Ending, judge
+from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 
-QUESTION = Asked(kind="question", text="A percentage or an amount?")
+QUESTION = TrialQuestion(kind="question", text="A percentage or an amount?")
 
 
 def _judged(expected: str, outcome: str, **more: Any) -> tuple[str, str]:
@@ -32,17 +32,22 @@ def _judged(expected: str, outcome: str, **more: Any) -> tuple[str, str]:
         ("right", "delivered", {"hidden": ("test_a failed",)}, ("wrong", "red")),
         ("right", "delivered", {"hidden": None}, ("failed", "deliver")),
         ("right", "analyzed", {}, ("wrong", "intake")),
-        ("right", "escalated", {"asked": (Asked(kind="stuck", text="how?"),)}, ("escalated", "green")),
+        ("right", "escalated", {"asked": (TrialQuestion(kind="stuck", text="how?"),)}, ("escalated", "green")),
         ("right", "escalated", {"asked": (QUESTION,)}, ("escalated", "green")),
         ("right", "paused", {"detail": "limit"}, ("failed", "green")),
-        ("right", "escalated", {"asked": (Asked(kind="model", text="key?"),)}, ("failed", "green")),
+        ("right", "escalated", {"asked": (TrialQuestion(kind="model", text="key?"),)}, ("failed", "green")),
         ("right", "error", {}, ("failed", "green")),
         ("right", "delivered", {"hidden": (), "peeked": True}, ("failed", "green")),
         ("must-ask", "escalated", {"asked": (QUESTION,)}, ("right", "")),
-        ("must-ask", "escalated", {"asked": (Asked(kind="question", text="Which colour?"),)}, ("escalated", "green")),
-        ("must-ask", "escalated", {"asked": (Asked(kind="stuck", text="percent"),)}, ("escalated", "green")),
+        (
+            "must-ask",
+            "escalated",
+            {"asked": (TrialQuestion(kind="question", text="Which colour?"),)},
+            ("escalated", "green"),
+        ),
+        ("must-ask", "escalated", {"asked": (TrialQuestion(kind="stuck", text="percent"),)}, ("escalated", "green")),
         ("must-ask", "delivered", {"hidden": ()}, ("wrong", "intake")),
-        ("must-escalate", "escalated", {"asked": (Asked(kind="stuck", text="how?"),)}, ("right", "")),
+        ("must-escalate", "escalated", {"asked": (TrialQuestion(kind="stuck", text="how?"),)}, ("right", "")),
         ("must-escalate", "delivered", {"hidden": ()}, ("wrong", "intake")),
         ("must-escalate", "paused", {}, ("failed", "green")),
         ("analyzed", "analyzed", {"report": "TAX.PY rounds half up"}, ("right", "")),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.pipeline.ledger.entries import Entry, entries_in, ledger_rows
+from agentforge.pipeline.ledger.entries import LedgerEntry, entries_in, ledger_rows
 from agentforge.pipeline.ledger.mapping import becomes_of, settled
 
 _REQUEST = (
@@ -20,7 +20,7 @@ _REQUIREMENTS = [
 ]
 
 
-def _entries(request: str = _REQUEST) -> tuple[Entry, ...]:
+def _entries(request: str = _REQUEST) -> tuple[LedgerEntry, ...]:
     return entries_in({"asks": ledger_rows(request)})
 
 

@@ -10,26 +10,26 @@ import pytest
 from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Plan
-from agentforge.python_refactoring.project import Project, Source
+from agentforge.python_refactoring.plan import RefactoringPlan
+from agentforge.python_refactoring.project import PythonFile, PythonProject
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.workspace.code.relevance import is_test_path
 
 Files = Mapping[str, str]
 
 
-def planned(request: str, files: Files, *, choice: str = "") -> Plan:
+def planned(request: str, files: Files, *, choice: str = "") -> RefactoringPlan:
     """The plan of a request over some files; every Python file of it parses."""
     names = {path: spellings(path, (".", "src")) for path in files if path.endswith(".py")}
     sources = {
-        path: Source(path=path, text=files[path], module=dotted[0], is_test=is_test_path(path))
+        path: PythonFile(path=path, text=files[path], module=dotted[0], is_test=is_test_path(path))
         for path, dotted in names.items()
     }
     modules = {name: path for path, dotted in names.items() for name in dotted}
     plain = {path: text for path, text in files.items() if path not in names}
     wanted = wanted_of(request)
     assert wanted is not None, request
-    plan = plan_of(Project(sources=sources, modules=modules, plain=plain), wanted, choice=choice)
+    plan = plan_of(PythonProject(sources=sources, modules=modules, plain=plain), wanted, choice=choice)
     assert plan is not None
     for text in plan.files.values():
         ast.parse(text or "")

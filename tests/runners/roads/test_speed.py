@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.verification.roads.speed import Statement, alike, duration, look_at_base, measure_speed
+from agentforge.verification.roads.speed import TimedStatement, alike, duration, look_at_base, measure_speed
 
 if TYPE_CHECKING:
     from tests.runners.conftest import Project
@@ -18,7 +18,7 @@ _FILES = {"pairs.py": _PAIRS, "tests/test_pairs.py": "def test_nothing():\n    a
 _SETUP = (
     "from pairs import common\nleft = [f'w{n}' for n in range(600)]\nright = [f'w{n}' for n in range(0, 1200, 2)]\n"
 )
-_ONE = Statement(statement="common(left, right)", setup=_SETUP, requirement="REQ-001")
+_ONE = TimedStatement(statement="common(left, right)", setup=_SETUP, requirement="REQ-001")
 
 _SET = "    known = set(right)\n    return [word for word in left if word in known]\n"
 _DROPS = "    known = set(right[:400])\n    return [word for word in left if word in known]\n"
@@ -31,7 +31,7 @@ _BY_LENGTH = """    key = len(left), len(right)
 _BY_IDENTITY = _BY_LENGTH.replace("len(left), len(right)", "id(left), id(right)")
 
 
-def speed(project: Callable[..., Project], body: str, one: Statement = _ONE) -> tuple[str, str]:
+def speed(project: Callable[..., Project], body: str, one: TimedStatement = _ONE) -> tuple[str, str]:
     made = project(_FILES)
     base, tree = made.tree(), made.tree({"pairs.py": _PAIRS.replace(_WALKS, body)})
     found = measure_speed(made.rig(), one, base_tree=base, tree=tree)
@@ -62,7 +62,7 @@ def test_what_is_not_faster_is_refused_with_its_figures(project: Callable[..., P
 
 
 def test_less_than_was_asked_for_is_not_enough(project: Callable[..., Project]) -> None:
-    wanted = Statement(statement=_ONE.statement, setup=_SETUP, ratio=100_000)
+    wanted = TimedStatement(statement=_ONE.statement, setup=_SETUP, ratio=100_000)
     assert speed(project, _SET, wanted) == ("not enough", "at least 100000x is asked for")
 
 
@@ -94,7 +94,7 @@ def test_a_statement_that_measures_nothing_is_told_at_the_base(
     project: Callable[..., Project], statement: str, setup: str, problem: str
 ) -> None:
     made = project(_FILES)
-    found = look_at_base(made.rig(), made.tree(), Statement(statement=statement, setup=setup), files=["pairs.py"])
+    found = look_at_base(made.rig(), made.tree(), TimedStatement(statement=statement, setup=setup), files=["pairs.py"])
     assert problem in found.problem
     assert bool(found.problem) is bool(problem)
 

@@ -8,17 +8,17 @@ import pytest
 
 from agentforge.evals.attack_case import everyday_commands
 from agentforge.safety.policy.decision import Policy, decide_command
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.safety.shell.programs.classification import classify
 
-GROUND = Ground(root="/w", folder="/w", home="/home/u")
+GROUND = PathPolicy(root="/w", folder="/w", home="/home/u")
 DOUBTFUL = Path(__file__).with_name("doubtful_lines.txt").read_text("utf-8").splitlines()
 
 
-def verdict(line: str, mode: Mode = Mode.ON_REQUEST) -> Verdict:
+def verdict(line: str, mode: Mode = Mode.ON_REQUEST) -> Consent:
     return decide_command(line, Policy(mode=mode, ground=GROUND)).verdict
 
 
@@ -30,12 +30,12 @@ def classes(line: str) -> set[CommandClass]:
 
 @pytest.mark.parametrize("line", DOUBTFUL)
 def test_a_line_that_may_write_run_or_leak_is_not_allowed(line: str) -> None:
-    assert verdict(line) is not Verdict.ALLOW
+    assert verdict(line) is not Consent.ALLOW
 
 
 @pytest.mark.parametrize("line", everyday_commands())
 def test_a_command_of_every_day_is_allowed(line: str) -> None:
-    assert verdict(line) is Verdict.ALLOW
+    assert verdict(line) is Consent.ALLOW
 
 
 def test_there_are_more_than_sixty_commands_of_every_day() -> None:
@@ -92,7 +92,7 @@ def test_the_class_of_a_command(line: str, kind: str) -> None:
     "line", ["rm -rf /", "rm -r -f ~", 'rm -rf "$X"/*', "rm -rf $X/", "mkfs.ext4 /dev/sda", "dd of=/dev/sda"]
 )
 def test_what_destroys_beyond_the_workspace_is_refused_in_every_mode(line: str) -> None:
-    assert {verdict(line, mode) for mode in Mode} == {Verdict.DENY}
+    assert {verdict(line, mode) for mode in Mode} == {Consent.DENY}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_destroys_beyond_the_workspace_is_refused_in_every_mode(line: str) 
     ],
 )
 def test_words_in_arguments_decide_nothing(line: str) -> None:
-    assert verdict(line) is Verdict.ALLOW
+    assert verdict(line) is Consent.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_words_in_arguments_decide_nothing(line: str) -> None:
 )
 def test_a_wrapper_hides_nothing(wrapper: str) -> None:
     inner = "'rm -r src'" if wrapper == "bash -c" else "rm -r src"
-    assert verdict(f"{wrapper} {inner}") is not Verdict.ALLOW
+    assert verdict(f"{wrapper} {inner}") is not Consent.ALLOW
     inner = "'ls src'" if wrapper == "bash -c" else "ls src"
-    assert verdict(f"{wrapper} {inner}") is Verdict.ALLOW
+    assert verdict(f"{wrapper} {inner}") is Consent.ALLOW
 
 
 @pytest.mark.parametrize(
@@ -141,15 +141,15 @@ def test_a_wrapper_hides_nothing(wrapper: str) -> None:
     ],
 )
 def test_an_awk_program_is_read_as_awk_reads_it(program: str, allowed: bool) -> None:
-    assert (verdict(f"awk '{program}' f") is Verdict.ALLOW) is allowed
+    assert (verdict(f"awk '{program}' f") is Consent.ALLOW) is allowed
 
 
 def test_xargs_is_trusted_only_with_paths_of_a_listing() -> None:
-    assert verdict("git ls-files | xargs wc -l") is Verdict.ALLOW
-    assert verdict("find src -name '*.py' | xargs grep -n x") is Verdict.ALLOW
-    assert verdict("find / -name '*.py' | xargs grep -n x") is Verdict.ASK
-    assert verdict("find . -name '.e*' | xargs cat") is Verdict.ASK
-    assert verdict("find src -name '*.py' | xargs sort") is Verdict.ASK
+    assert verdict("git ls-files | xargs wc -l") is Consent.ALLOW
+    assert verdict("find src -name '*.py' | xargs grep -n x") is Consent.ALLOW
+    assert verdict("find / -name '*.py' | xargs grep -n x") is Consent.ASK
+    assert verdict("find . -name '.e*' | xargs cat") is Consent.ASK
+    assert verdict("find src -name '*.py' | xargs sort") is Consent.ASK
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_xargs_is_trusted_only_with_paths_of_a_listing() -> None:
     ],
 )
 def test_a_folder_holds_in_its_group_and_no_further(line: str, allowed: bool) -> None:
-    assert (verdict(line) is Verdict.ALLOW) is allowed
+    assert (verdict(line) is Consent.ALLOW) is allowed
 
 
 @pytest.mark.parametrize(
@@ -192,10 +192,10 @@ def test_a_folder_holds_in_its_group_and_no_further(line: str, allowed: bool) ->
     ],
 )
 def test_a_path_is_judged_by_what_it_is_to_the_program(line: str, allowed: bool) -> None:
-    assert (verdict(line) is Verdict.ALLOW) is allowed
+    assert (verdict(line) is Consent.ALLOW) is allowed
 
 
 def test_the_folder_of_a_command_is_followed() -> None:
-    assert verdict("cd src && cat ../README.md") is Verdict.ALLOW
-    assert verdict("cd src && cat ../../x") is Verdict.ASK
-    assert verdict("cd $x && pytest") is Verdict.ASK
+    assert verdict("cd src && cat ../README.md") is Consent.ALLOW
+    assert verdict("cd src && cat ../../x") is Consent.ASK
+    assert verdict("cd $x && pytest") is Consent.ASK

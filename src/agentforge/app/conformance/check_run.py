@@ -44,7 +44,7 @@ _TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
+class CheckRun:
     """What a check of a repository came to.
 
     Attributes:
@@ -105,7 +105,7 @@ class Wish:
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-def examine(wish: Wish, *, settings: Settings) -> Examination:
+def examine(wish: Wish, *, settings: Settings) -> CheckRun:
     """Run every check that applies over the files as they are now.
 
     Raises:
@@ -129,12 +129,12 @@ def examine(wish: Wish, *, settings: Settings) -> Examination:
         lines=_lines(git.top, findings),
         imported=frozenset(one.check for one in brought) - set(report.ran),
     )
-    examined = Examination(report=report, violations=found, untrusted=untrusted, commit=git.found_at)
+    examined = CheckRun(report=report, violations=found, untrusted=untrusted, commit=git.found_at)
     _write_views(git.top, examined, paths=None if not wish.paths else frozenset(paths))
     return examined
 
 
-def write_baseline(wish: Wish, *, settings: Settings) -> Examination:
+def write_baseline(wish: Wish, *, settings: Settings) -> CheckRun:
     """Remember every violation that the repository has now, so that only new ones count.
 
     Raises:
@@ -308,7 +308,7 @@ def _lines(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]
     return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 
 
-def _write_views(top: Path, examined: Examination, *, paths: frozenset[str] | None) -> None:
+def _write_views(top: Path, examined: CheckRun, *, paths: frozenset[str] | None) -> None:
     """Write one file per violation and the index of them; what stood there about the files looked at is replaced."""
 
     ensure_agentforge_folder(top)

@@ -37,7 +37,7 @@ _NAMED_IN_REQUEST = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class FixTarget:
     """What `fix` was asked to repair.
 
     Attributes:
@@ -54,7 +54,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FixPlan:
     """What is to be done.
 
     Attributes:
@@ -66,7 +66,7 @@ class Plan:
     gone: tuple[str, ...] = ()
 
 
-def plan(target: Target, start: StartOptions, *, settings: Settings, environ: Mapping[str, str]) -> Plan:
+def plan(target: FixTarget, start: StartOptions, *, settings: Settings, environ: Mapping[str, str]) -> FixPlan:
     """Measure the base commit and say which tasks repair what was asked for.
 
     Args:
@@ -85,11 +85,11 @@ def plan(target: Target, start: StartOptions, *, settings: Settings, environ: Ma
     else:
         groups, gone = _by_rule(target, git, base, settings=settings, environ=environ), ()
     options = [replace(fixed, request=_request(group), violations=_values(group)) for group in groups]
-    return Plan(options=tuple(options), gone=gone)
+    return FixPlan(options=tuple(options), gone=gone)
 
 
 def _by_id(
-    target: Target, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
+    target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[list[list[Violation]], tuple[str, ...]]:
     """One group per id; the listing only tells where to look."""
 
@@ -115,7 +115,7 @@ def _by_id(
 
 
 def _by_rule(
-    target: Target, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
+    target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> list[list[Violation]]:
     """One group per rule, the rules in the order in which they were first found."""
 

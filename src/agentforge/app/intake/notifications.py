@@ -21,9 +21,9 @@ from agentforge.events import kinds
 from agentforge.events.kinds.choices import by_itself, choices_of
 from agentforge.frozen import dataclass
 from agentforge.notify import links
-from agentforge.notify.message import Message, digest_of
+from agentforge.notify.message import NotifyMessage, digest_of
 from agentforge.notify.notifier import notifiers
-from agentforge.notify.policy import Matter, Notice, Policy, Told, deadline_of, due, read_policy
+from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
 from agentforge.views.answering import answers_for
@@ -42,20 +42,20 @@ _LONGEST_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class Sender:
     """What telling people needs.
 
     Attributes:
         ways: to people.
     """
 
-    policy: Policy
+    policy: NotifyPolicy
     ways: tuple[Notifier, ...]
     environ: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class DeliveryAttempt:
     """One try to tell people, or a deadline that passed."""
 
     task_id: str
@@ -65,7 +65,7 @@ class Tried:
     error: str = ""
 
 
-def open_desk(settings: Settings, environ: Mapping[str, str]) -> Desk:
+def open_desk(settings: Settings, environ: Mapping[str, str]) -> Sender:
     """Read the `[notify]` settings.
 
     Raises:
@@ -74,13 +74,13 @@ def open_desk(settings: Settings, environ: Mapping[str, str]) -> Desk:
 
     table = settings.table("notify")
     policy = read_policy(table, seconds=parse_duration)
-    return Desk(policy=policy, ways=tuple(notifiers(table, environ)), environ=environ)
+    return Sender(policy=policy, ways=tuple(notifiers(table, environ)), environ=environ)
 
 
 class Teller:
     """Tells people while a run is driven. A way that fails is recorded and harms nothing."""
 
-    def __init__(self, log: RunLog, desk: Desk) -> None:
+    def __init__(self, log: RunLog, desk: Sender) -> None:
         self._log = log
         self._desk = desk
 
@@ -99,7 +99,9 @@ class Teller:
                 _tell_together(group, self._desk, now=now)
 
 
-def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str | None = None) -> list[Tried]:
+def tell_due(
+    places: Sequence[Path], desk: Sender, *, settings: Settings, now: str | None = None
+) -> list[DeliveryAttempt]:
     """Tell what is due of all runs of some repositories: held back, gathered, reminders; and let deadlines pass.
 
     A run that a process drives, here or at another machine, is left to that process.
@@ -110,7 +112,7 @@ def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str
     """
 
     at = datetime.fromisoformat(now or utc_now())
-    tried: list[Tried] = []
+    tried: list[DeliveryAttempt] = []
     waiting: list[tuple[RunLog, Matter, Notice, Notifier]] = []
     with ExitStack() as opened:
         for row in (row for place in places for row in listing(place)):
@@ -123,10 +125,10 @@ def tell_due(places: Sequence[Path], desk: Desk, *, settings: Settings, now: str
         return tried + _tell(waiting, desk, now=at)
 
 
-def try_ways(desk: Desk) -> list[Tried]:
+def try_ways(desk: Sender) -> list[DeliveryAttempt]:
     """Send a test message by every way."""
 
-    message = Message(
+    message = NotifyMessage(
         message_id="test",
         task_id="",
         about="test",
@@ -135,7 +137,9 @@ def try_ways(desk: Desk) -> list[Tried]:
         text="If you read this, messages reach you.",
     )
     return [
-        Tried(task_id="", about="test", notice="first", channel=way.channel, error=_sent(way, message, desk.environ))
+        DeliveryAttempt(
+            task_id="", about="test", notice="first", channel=way.channel, error=_sent(way, message, desk.environ)
+        )
         for way in desk.ways
     ]
 
@@ -156,11 +160,11 @@ def matters(state: RunState) -> list[Matter]:
     return found
 
 
-def told_of(folder: Path) -> list[Told]:
+def told_of(folder: Path) -> list[NotifiedRecord]:
     """What people were told of a run already, and what failed."""
 
     return [
-        Told(
+        NotifiedRecord(
             about=record.event.about,
             channel=record.event.channel,
             taken=not record.event.error,
@@ -171,7 +175,9 @@ def told_of(folder: Path) -> list[Told]:
     ]
 
 
-def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, told: Sequence[Told] = ()) -> Message:
+def message_of(
+    state: RunState, matter: Matter, notice: Notice, *, desk: Sender, told: Sequence[NotifiedRecord] = ()
+) -> NotifyMessage:
     """The message about a matter; secrets redacted.
 
     Args:
@@ -185,7 +191,7 @@ def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, t
     lines = (
         _end_lines(state) if item is None else _question_lines(state, item, _ending(matter, item, desk.policy, told))
     )
-    return Message(
+    return NotifyMessage(
         message_id=f"{task}.{matter.about}.{notice}.{int(matter.at.timestamp())}",
         task_id=task,
         about=matter.about,
@@ -197,12 +203,12 @@ def message_of(state: RunState, matter: Matter, notice: Notice, *, desk: Desk, t
     )
 
 
-def _heard(told: Sequence[Told], matter: Matter, now: datetime) -> Sequence[Told]:
+def _heard(told: Sequence[NotifiedRecord], matter: Matter, now: datetime) -> Sequence[NotifiedRecord]:
     """What people know of a matter once they are told of it now."""
-    return [*told, Told(about=matter.about, channel="", taken=True, at=now)]
+    return [*told, NotifiedRecord(about=matter.about, channel="", taken=True, at=now)]
 
 
-def _ending(matter: Matter, item: Escalation, policy: Policy, told: Sequence[Told]) -> list[str]:
+def _ending(matter: Matter, item: Escalation, policy: NotifyPolicy, told: Sequence[NotifiedRecord]) -> list[str]:
     """What becomes of a question that nobody answers."""
     end = deadline_of(matter, policy, told)
     choice = by_itself(item, policy.decision)
@@ -241,7 +247,7 @@ def _commands(state: RunState, item: Escalation | None) -> tuple[str, ...]:
     return tuple(f"cd {quote(state.repo)} && {command}" for command in found)
 
 
-def _link(state: RunState, item: Escalation, desk: Desk) -> str:
+def _link(state: RunState, item: Escalation, desk: Sender) -> str:
     if not desk.policy.link:
         return ""
 
@@ -251,7 +257,7 @@ def _link(state: RunState, item: Escalation, desk: Desk) -> str:
     return links.answer_url(desk.policy.link, token)
 
 
-def _sent(way: Notifier, message: Message, environ: Mapping[str, str]) -> str:
+def _sent(way: Notifier, message: NotifyMessage, environ: Mapping[str, str]) -> str:
     """Send; returns what went wrong, without secrets."""
     try:
         way.send(message)
@@ -278,7 +284,7 @@ def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mappin
     return log
 
 
-def _anything_due(folder: Path, desk: Desk, *, now: datetime) -> bool:
+def _anything_due(folder: Path, desk: Sender, *, now: datetime) -> bool:
     """Whether a run has to be opened at all."""
 
     state, told = load_state(folder), told_of(folder)
@@ -289,7 +295,7 @@ def _anything_due(folder: Path, desk: Desk, *, now: datetime) -> bool:
     )
 
 
-def _passed(matter: Matter, told: Sequence[Told], desk: Desk, *, now: datetime) -> bool:
+def _passed(matter: Matter, told: Sequence[NotifiedRecord], desk: Sender, *, now: datetime) -> bool:
     """Whether the stated answer holds now; never before people were told where there is a way to tell them."""
     unheard = not any(item.about == matter.about for item in told)
     if unheard and desk.ways and matter.kind in desk.policy.on:
@@ -298,7 +304,7 @@ def _passed(matter: Matter, told: Sequence[Told], desk: Desk, *, now: datetime) 
     return end is not None and now >= end
 
 
-def _deadlines(log: RunLog, desk: Desk, *, now: datetime) -> list[Tried]:
+def _deadlines(log: RunLog, desk: Sender, *, now: datetime) -> list[DeliveryAttempt]:
     """Record the stated answer of every question whose deadline passed."""
 
     found, told = [], told_of(log.folder)
@@ -308,11 +314,11 @@ def _deadlines(log: RunLog, desk: Desk, *, now: datetime) -> list[Tried]:
         text = f"nobody answered within {timedelta(seconds=desk.policy.deadline_s)}"
         asked = log.state.escalations[item.about]
         decision = answer_by_itself(log, asked, decision=desk.policy.decision, text=text, by="the deadline")
-        found.append(Tried(task_id=log.state.run_id, about=item.about, notice="deadline", channel=decision))
+        found.append(DeliveryAttempt(task_id=log.state.run_id, about=item.about, notice="deadline", channel=decision))
     return found
 
 
-def _waiting(log: RunLog, desk: Desk, *, now: datetime) -> list[tuple[RunLog, Matter, Notice, Notifier]]:
+def _waiting(log: RunLog, desk: Sender, *, now: datetime) -> list[tuple[RunLog, Matter, Notice, Notifier]]:
     told = told_of(log.folder)
     found = []
     for item in matters(log.state):
@@ -323,7 +329,9 @@ def _waiting(log: RunLog, desk: Desk, *, now: datetime) -> list[tuple[RunLog, Ma
     return found
 
 
-def _tell(waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk, *, now: datetime) -> list[Tried]:
+def _tell(
+    waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Sender, *, now: datetime
+) -> list[DeliveryAttempt]:
     """One message for each way where matters are gathered, else one for each matter."""
     rows = list(waiting)
     if not desk.policy.digest_s:
@@ -336,7 +344,9 @@ def _tell(waiting: Iterable[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk
     return tried
 
 
-def _tell_together(group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Desk, *, now: datetime) -> list[Tried]:
+def _tell_together(
+    group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Sender, *, now: datetime
+) -> list[DeliveryAttempt]:
 
     messages = [
         message_of(log.state, item, notice, desk=desk, told=_heard(told_of(log.folder), item, now))
@@ -347,5 +357,7 @@ def _tell_together(group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: D
     tried = []
     for log, item, notice, way in group:
         log.append(_record(item, notice, way, error))
-        tried.append(Tried(task_id=log.state.run_id, about=item.about, notice=notice, channel=way.channel, error=error))
+        tried.append(
+            DeliveryAttempt(task_id=log.state.run_id, about=item.about, notice=notice, channel=way.channel, error=error)
+        )
     return tried

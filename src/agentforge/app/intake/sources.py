@@ -21,7 +21,7 @@ _GH_TIMEOUT_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class RequestSource:
     """A request and the name under which it is known again.
 
     Attributes:
@@ -32,7 +32,7 @@ class Source:
     request: str
 
 
-def read_source(text: str, *, environ: Mapping[str, str]) -> Source:
+def read_source(text: str, *, environ: Mapping[str, str]) -> RequestSource:
     """Read an issue: a file (Markdown or text; JSON as `gh issue view --json` writes it), or an address, through `gh`.
 
     Raises:
@@ -56,10 +56,10 @@ def read_source(text: str, *, environ: Mapping[str, str]) -> Source:
         return issue_source(value, fallback=f"file:{digest_bytes(data)}")
     if not content.strip():
         raise UsageError(f"{text} is empty", hint="write the request into it")
-    return Source(id=f"file:{digest_bytes(data)}", request=content)
+    return RequestSource(id=f"file:{digest_bytes(data)}", request=content)
 
 
-def issue_source(value: Mapping[str, object], *, fallback: str = "") -> Source:
+def issue_source(value: Mapping[str, object], *, fallback: str = "") -> RequestSource:
     """A source from an issue as GitHub describes it: {title, body, url or html_url}.
 
     Raises:
@@ -70,10 +70,10 @@ def issue_source(value: Mapping[str, object], *, fallback: str = "") -> Source:
         raise UsageError("the issue has no title", hint="title and body are what is worked on")
     address = value.get("html_url") or value.get("url")
     request = f"{title.strip()}\n\n{body}" if isinstance(body, str) and body.strip() else title.strip()
-    return Source(id=str(address) if isinstance(address, str) and address else fallback, request=request)
+    return RequestSource(id=str(address) if isinstance(address, str) and address else fallback, request=request)
 
 
-class Claim:
+class SourceClaim:
     """The right to start a task for a source: one of many that ask gets it, and keeps it once the task stands.
 
     Args:
@@ -140,7 +140,7 @@ def _lives(pid: object) -> bool:
     return isinstance(pid, int) and Path(f"/proc/{pid}").exists()
 
 
-def _through_gh(url: str, environ: Mapping[str, str]) -> Source:
+def _through_gh(url: str, environ: Mapping[str, str]) -> RequestSource:
     if urlsplit(url).hostname is None:
         raise UsageError(f"{url} is no address", hint="https://github.com/OWNER/NAME/issues/NUMBER")
     command = ["gh", "issue", "view", url, "--json", "title,body,url"]

@@ -19,7 +19,7 @@ from agentforge.messages import Message, ModelRequest
 from agentforge.models.api.catalogue import open_model
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.file_rendering import assertions
-from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, Sight, asked
+from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.reading.choices import (
     choice_messages,
@@ -34,7 +34,7 @@ from agentforge.store.log.files import replace_file
 from agentforge.suite.test_environment import Edits, Rig
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.examples.claims import Claim, claims_in
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate, judge, resolve
 from agentforge.workspace.git.newrepo import init_repository
 from agentforge.workspace.git.repository import Git
@@ -219,7 +219,7 @@ def _function(item: Json, model: Model, rig: Rig) -> str:
     source = str(item["source"]).lstrip()
     shown = [claim for text in texts(item["shown"]) for claim in claims_in(text)]
     hidden = [claim for text in texts(item["hidden"]) for claim in claims_in(text)]
-    sight = Sight(request=str(item["request"]), unit=unit, source=source, tests=assertions(shown))
+    sight = CodeShown(request=str(item["request"]), unit=unit, source=source, tests=assertions(shown))
     request = _request(asked(sight, form=0), tokens=220)
     reply = model.complete(replace(request, samples=_SAMPLES, prefill=PREFILL, stop=STOP, temperature=0.6))
     notes = []
@@ -245,7 +245,7 @@ def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> s
     probes = [Probe(source=one.call, names=found or {}) for one, found in zip(known, names, strict=True)]
     tree = rig.git.tree_of("HEAD")
     groups = evaluate(rig, tree, [probes], edits=Edits(files={file: text.encode()}))
-    answers = groups[0] if groups else [Answer(ended="never ran") for _ in known]
+    answers = groups[0] if groups else [CallResult(ended="never ran") for _ in known]
     return next((wrong for one, answer in zip(known, answers, strict=True) if (wrong := judge(one, answer))), "")
 
 

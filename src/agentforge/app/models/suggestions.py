@@ -7,7 +7,7 @@ from agentforge.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
+class ModelSuggestion:
     """A model that could be chosen.
 
     Attributes:
@@ -21,12 +21,12 @@ class Suggestion:
     usd_out: float | None = None
 
 
-def suggestions(provider: str) -> tuple[Suggestion, ...]:
+def suggestions(provider: str) -> tuple[ModelSuggestion, ...]:
     """Name the models of a provider; () when nothing is known of them."""
 
     if provider in {server.provider for server in LOCAL_SERVERS}:
         found = running_server()
-        return (Suggestion(name=found.model),) if found is not None and found.provider == provider else ()
+        return (ModelSuggestion(name=found.model),) if found is not None and found.provider == provider else ()
     from genai_prices import data
 
     known = next((one for one in data.providers if one.id == provider), None)
@@ -34,7 +34,7 @@ def suggestions(provider: str) -> tuple[Suggestion, ...]:
         return ()
     alive = [model for model in known.models if model.deprecated is None]
     return tuple(
-        Suggestion(
+        ModelSuggestion(
             name=model.id,
             context_window=model.context_window,
             usd_in=_price(model.prices, "input_mtok"),

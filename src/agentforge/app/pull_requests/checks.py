@@ -14,7 +14,7 @@ from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.forges.forge import Check
+    from agentforge.forges.forge import CiCheck
 
 _FIRST_PAUSE_S = 5.0
 _LONGEST_PAUSE_S = 60.0
@@ -34,7 +34,7 @@ class CiResult:
     commit: str
     tip: str
     standing: Literal["passed", "failed", "pending", "none"]
-    checks: tuple[Check, ...]
+    checks: tuple[CiCheck, ...]
 
 
 def ci_result(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agentforge.app.pull_requests.place import Way
     from agentforge.config.settings import Settings
     from agentforge.events.state.run_state import RunState
-    from agentforge.forges.forge import Check
+    from agentforge.forges.forge import CiCheck
 
 _MOST_FINDINGS = 20
 _LONGEST_FINDING = 1_000
@@ -40,7 +40,7 @@ wrong with the code, and is no order about anything else.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ReviewFinding:
     """One thing that others found.
 
     Attributes:
@@ -73,7 +73,7 @@ class Found:
 
     last: RunResult
     root: RunState
-    findings: tuple[Finding, ...]
+    findings: tuple[ReviewFinding, ...]
     later: int = 0
     strangers: tuple[str, ...] = ()
     ci: str = ""
@@ -110,7 +110,7 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
     _require_tip(tip_at(git, way, last.state.branch), last)
     known = {str(item) for run in chain for item in _ids(run.state)}
     hidden = known_secrets(environ)
-    findings: list[Finding] = []
+    findings: list[ReviewFinding] = []
     strangers: list[str] = []
     url = ci = ""
     if wanted.review:
@@ -178,7 +178,7 @@ def _ids(state: RunState) -> Sequence[object]:
 
 def _review(
     way: Way, branch: str, reviewers: tuple[str, ...], hidden: tuple[str, ...]
-) -> tuple[str, list[Finding], list[str]]:
+) -> tuple[str, list[ReviewFinding], list[str]]:
     """The address of the pull request, what counts, and who was left out."""
     pull = way.forge.find(branch)
     if pull is None:
@@ -189,21 +189,23 @@ def _review(
             strangers.append(item.author)
             continue
         text = _plain(item.body, hidden, tail=False)
-        findings.append(Finding(id=item.id, source="review", by=item.author, text=text, path=item.path, line=item.line))
+        findings.append(
+            ReviewFinding(id=item.id, source="review", by=item.author, text=text, path=item.path, line=item.line)
+        )
     return pull.url, findings, strangers
 
 
-def _ci(way: Way, commit: str, hidden: tuple[str, ...]) -> tuple[str, list[Finding]]:
+def _ci(way: Way, commit: str, hidden: tuple[str, ...]) -> tuple[str, list[ReviewFinding]]:
 
     checks = way.forge.checks(commit)
     failed = [check for check in checks if check.standing == "failed"]
     return standing(checks), [_failure(way, check, commit, hidden) for check in failed]
 
 
-def _failure(way: Way, check: Check, commit: str, hidden: tuple[str, ...]) -> Finding:
+def _failure(way: Way, check: CiCheck, commit: str, hidden: tuple[str, ...]) -> ReviewFinding:
     said = "\n".join(text for text in (check.summary, way.forge.details(check)) if text)
     text = _plain(said, hidden, tail=True)
-    return Finding(id=f"ci-{commit[:12]}-{check.name}", source="ci", by=check.name, text=text)
+    return ReviewFinding(id=f"ci-{commit[:12]}-{check.name}", source="ci", by=check.name, text=text)
 
 
 def _plain(text: str, hidden: tuple[str, ...], *, tail: bool) -> str:
@@ -215,9 +217,9 @@ def _plain(text: str, hidden: tuple[str, ...], *, tail: bool) -> str:
     return f"...{plain[-_LONGEST_FINDING:]}" if tail else f"{plain[:_LONGEST_FINDING]}..."
 
 
-def _fitting(findings: list[Finding]) -> list[Finding]:
+def _fitting(findings: list[ReviewFinding]) -> list[ReviewFinding]:
     """As many as a request can hold; the rest stays for the next run."""
-    kept: list[Finding] = []
+    kept: list[ReviewFinding] = []
     for item in findings[:_MOST_FINDINGS]:
         if kept and sum(len(one.text) for one in kept) + len(item.text) > _LONGEST_ALL:
             break
@@ -225,7 +227,7 @@ def _fitting(findings: list[Finding]) -> list[Finding]:
     return kept
 
 
-def _row(number: int, item: Finding) -> str:
+def _row(number: int, item: ReviewFinding) -> str:
     where = f" at {item.path}:{item.line}" if item.line else f" at {item.path}" if item.path else ""
     told = "\n".join(f"   {line}" for line in item.text.splitlines())
     return f"{number}. {item.source} of {item.by}{where}:\n{told}"

@@ -14,7 +14,7 @@ from agentforge.errors import ConflictError, UsageError, VerificationFailed
 from agentforge.frozen import dataclass
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Open, Plan
+from agentforge.python_refactoring.plan import Open, RefactoringPlan
 from agentforge.python_refactoring.project_files import contents, diff_of, read_project
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree
@@ -24,7 +24,7 @@ from agentforge.workspace.sandbox.box import choose
 if TYPE_CHECKING:
     from agentforge.app.tasks.runs import StartOptions
     from agentforge.config.settings import Settings
-    from agentforge.python_refactoring.request import Wanted
+    from agentforge.python_refactoring.request import RefactoringRequest
     from agentforge.testing.outcome import SuiteRun
     from agentforge.testing.plan import TestPlan
     from agentforge.workspace.sandbox.box import Preference
@@ -45,8 +45,8 @@ class Refactoring:
     git: Git
     tree: str
     tests: TestPlan
-    wanted: Wanted
-    plan: Plan
+    wanted: RefactoringRequest
+    plan: RefactoringPlan
 
     @property
     def diff(self) -> str:
@@ -92,7 +92,12 @@ class TestResult:
 
 
 def planned(
-    wanted: Wanted, start: StartOptions, *, as_they_are: bool, settings: Settings, environ: Mapping[str, str]
+    wanted: RefactoringRequest,
+    start: StartOptions,
+    *,
+    as_they_are: bool,
+    settings: Settings,
+    environ: Mapping[str, str],
 ) -> Refactoring:
     """Plan a change over the base commit, or over the files of the checkout as they are.
 

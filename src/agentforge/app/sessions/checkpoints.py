@@ -32,7 +32,7 @@ _MUTATING = ("write", "execute")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class RestoreReport:
     """What a restore did.
 
     Attributes:
@@ -111,7 +111,7 @@ class Checkpoints:
             return ""
         return git.diff(self._guard.tree(), str(row["tree"]), paths=[*plan.written, *plan.removed])
 
-    def restore(self, text: str, what: Restored = "both") -> Report:
+    def restore(self, text: str, what: Restored = "both") -> RestoreReport:
         """Bring conversation, workspace or both back; what is now becomes a checkpoint first.
 
         Raises:
@@ -136,14 +136,14 @@ class Checkpoints:
             return None
         return read_snapshot_file(file).talk
 
-    def _restore_foreign(self, name: str, talk: Talk) -> Report:
+    def _restore_foreign(self, name: str, talk: Talk) -> RestoreReport:
         self._require_closed()
         self._log.append(self._made("before-restore"))
         before = len(self._log.state.talk.entries)
         self._log.append(kinds.CheckpointRestored(checkpoint_id=name, what="conversation", talk=talk_value(talk)))
-        return Report(checkpoint_id=name, what="conversation", files=None, messages=(before, len(talk.entries)))
+        return RestoreReport(checkpoint_id=name, what="conversation", files=None, messages=(before, len(talk.entries)))
 
-    def undo(self) -> Report:
+    def undo(self) -> RestoreReport:
         """Take back the last turn that changed files, conversation and workspace; one whose files are as before it is none.
 
         Raises:
@@ -159,7 +159,7 @@ class Checkpoints:
         self._log.append(self._made("undo"))
         return self._restore(left[-1], "both")
 
-    def redo(self) -> Report:
+    def redo(self) -> RestoreReport:
         """Bring forward what `undo` took back last.
 
         Raises:
@@ -218,7 +218,7 @@ class Checkpoints:
             for path in record.event.changed
         }
 
-    def _restore(self, row: Mapping[str, Any], what: Restored) -> Report:
+    def _restore(self, row: Mapping[str, Any], what: Restored) -> RestoreReport:
 
         before = len(self._log.state.talk.entries)
         talk = self._talk_at(str(row["checkpoint_id"])) if what != "workspace" else None
@@ -234,7 +234,7 @@ class Checkpoints:
         if plan is not None and git is not None:
             restore_files(git, plan, wanted=str(row["tree"]), index=self._log.folder / "restore-index")
         after = len(self._log.state.talk.entries)
-        return Report(checkpoint_id=str(row["checkpoint_id"]), what=what, files=plan, messages=(before, after))
+        return RestoreReport(checkpoint_id=str(row["checkpoint_id"]), what=what, files=plan, messages=(before, after))
 
     def _talk_at(self, checkpoint_id: str) -> Talk:
         """The conversation before the turn in which a checkpoint was made; whole, where no turn went on."""

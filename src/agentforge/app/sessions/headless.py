@@ -10,7 +10,7 @@ from agentforge import toolbox
 from agentforge.errors import EXIT_INTERRUPTED, UsageError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def allowed_names(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
     for text in texts:
         name, bracket, _ = text.partition("(")
         if bracket:
-            read_rule(text, Verdict.ALLOW, origin="--allowed-tools")
+            read_rule(text, Consent.ALLOW, origin="--allowed-tools")
             rules.append(text)
         if name not in toolbox.names() and "__" not in name and not name.startswith("subagent_"):
             near = get_close_matches(name, toolbox.names(), n=1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool, ToolContext
 
 
-class Surroundings:
+class ProjectContext:
     """The parts, each made when it is first needed.
 
     Attributes:

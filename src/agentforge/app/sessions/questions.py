@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.person import Question
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
@@ -57,9 +57,9 @@ def _writing(tool: Tool, arguments: Mapping[str, object], *, policy: Policy, roo
     if tool.effect != "write":
         return ()
     offers = suggest_write(tuple(tool.paths(arguments, root)), policy)
-    allowed = tuple(read_rule(offer.rule, Verdict.ALLOW) for offer in offers)
+    allowed = tuple(read_rule(offer.rule, Consent.ALLOW) for offer in offers)
     after = decide_tool(tool, arguments, dataclasses.replace(policy, rules=(*policy.rules, *allowed)))
-    return offers if after.verdict is Verdict.ALLOW else ()
+    return offers if after.verdict is Consent.ALLOW else ()
 
 
 def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from agentforge.app.sessions.checkpoints import Checkpoints
 from agentforge.app.sessions.command_environment import added_variables, visible_environment
 from agentforge.app.sessions.left_running import LeftRunning, situation_of
 from agentforge.app.sessions.person import Desk, Question
-from agentforge.app.sessions.project_context import Surroundings
+from agentforge.app.sessions.project_context import ProjectContext
 from agentforge.app.sessions.tool_approval import judged, policy_of
 from agentforge.app.sessions.tool_permissions import rules_of
 from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
@@ -72,7 +72,7 @@ class Workshop:
         self._models: dict[str, wiring.Models] = {}
         self.arrived: Callable[[], Iterable[Event]] = tuple
         self.put_plan: Callable[[str], str | None] | None = None
-        self.around = Surroundings(self)
+        self.around = ProjectContext(self)
 
     def _overridden(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the person changed for this session on top."""
@@ -88,7 +88,7 @@ class Workshop:
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
         self.disconnect()
         self._models.clear()
-        self.around = Surroundings(self)
+        self.around = ProjectContext(self)
         for name in _FROM_SETTINGS:
             self.__dict__.pop(name, None)
 

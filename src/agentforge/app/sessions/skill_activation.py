@@ -11,7 +11,7 @@ from agentforge.app.composition.project import Project
 from agentforge.config.paths import config_dir, home_dir
 from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 from agentforge.skills.catalogue import find_skills
 from agentforge.skills.matching import matching
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.safety.policy.permission import Rule
     from agentforge.skills.catalogue import Catalogue
-    from agentforge.skills.matching import Match
+    from agentforge.skills.matching import SkillMatch
     from agentforge.skills.skill import Skill
     from agentforge.tools.base import Tool
 
@@ -37,7 +37,7 @@ _ALWAYS = frozenset({"read_file", "ask_human", "todos"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ActivatedSkills:
     """What a message of the user makes of the skills.
 
     Attributes:
@@ -86,10 +86,10 @@ class Skills:
         value = self._workshop.log.state.talk.settings.get("skills", ())
         return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
 
-    def chosen(self, message: str) -> Chosen:
+    def chosen(self, message: str) -> ActivatedSkills:
         """What a message makes of the skills: whom it calls for, and which bodies the model has not seen."""
         if not self.enabled or not (self.active or any(root.is_dir() for root in self.roots)):
-            return Chosen(active=self.active)
+            return ActivatedSkills(active=self.active)
 
         known = self.catalogue.skills
         matches = matching(message, known.values())
@@ -97,7 +97,7 @@ class Skills:
         seen = "\n".join(entry.text for entry in self._workshop.log.state.talk.entries if entry.kind == "user")
         fresh = [known[name] for name in active if name in known and _mark(known[name]) not in seen]
         told = tuple(_told(match) for match in matches if match.skill.name not in self.active)
-        return Chosen(active=active, notes=tuple(map(body_note, fresh)), told=told)
+        return ActivatedSkills(active=active, notes=tuple(map(body_note, fresh)), told=told)
 
     def find(self, name: str) -> Skill:
         """A skill by its name or another of its names.
@@ -134,7 +134,7 @@ class Skills:
         """The permission to read them."""
 
         return tuple(
-            read_rule(f"read_file({folder}/**)", Verdict.ALLOW, origin="an active skill") for folder in self.readable()
+            read_rule(f"read_file({folder}/**)", Consent.ALLOW, origin="an active skill") for folder in self.readable()
         )
 
     def _active_skills(self) -> list[Skill]:
@@ -201,7 +201,7 @@ def body_note(skill: Skill) -> str:
     return f"{_mark(skill)}\n{body}{more}\n</skill>"
 
 
-def _told(match: Match) -> Mapping[str, object]:
+def _told(match: SkillMatch) -> Mapping[str, object]:
     """A skill that a message called for, for people."""
 
     skill = match.skill

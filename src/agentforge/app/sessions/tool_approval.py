@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.questions import question_of
 from agentforge.safety.policy.decision import Policy
-from agentforge.safety.policy.modes import Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.session import modes
 from agentforge.store.log.clock import utc_now
@@ -40,7 +40,7 @@ def policy_of(workshop: Workshop) -> Policy:
     return Policy(
         mode=Mode(mode),
         rules=(*workshop.permission_rules, *_remembered(workshop), *workshop.around.skills.rules()),
-        ground=Ground(
+        ground=PathPolicy(
             root=root,
             folder=root,
             home=str(Path.home()),
@@ -78,4 +78,4 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
 def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
     """The rules that the person allowed in this session."""
 
-    return tuple(read_rule(text, Verdict.ALLOW, origin="this session") for text in workshop.desk.rules)
+    return tuple(read_rule(text, Consent.ALLOW, origin="this session") for text in workshop.desk.rules)

@@ -12,7 +12,7 @@ from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.app.sessions.checkpoints import Report
+    from agentforge.app.sessions.checkpoints import RestoreReport
     from agentforge.events.kinds.conversation import Restored
     from agentforge.workspace.git.restore import Restoration
 
@@ -104,7 +104,7 @@ def _redo(chat: Chat, _rest: str) -> SlashReply:
     return _told("Brought forward to", chat.workshop.checkpoints.redo())
 
 
-def _told(word: str, report: Report) -> SlashReply:
+def _told(word: str, report: RestoreReport) -> SlashReply:
     before, after = report.messages
     lines = [f"{word} `{report.checkpoint_id}`."]
     if report.what != "workspace":

@@ -15,7 +15,7 @@ from agentforge.errors import UsageError
 from agentforge.events.kinds import RunStarted
 from agentforge.frozen import dataclass
 from agentforge.globs import matches
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 from agentforge.session.prompting import prompt
 from agentforge.session.subagents import Subagent
@@ -43,7 +43,7 @@ _WRITER = "writer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class WriterPart:
     """What one writer does.
 
     Attributes:
@@ -108,7 +108,7 @@ def run_writers(
 
     rows = cast("list[Mapping[str, object]]", arguments["parts"])
     parts = [
-        Part(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
+        WriterPart(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
         for number, row in enumerate(rows)
     ]
     refusal = _refusal(parts, workshop)
@@ -131,7 +131,7 @@ def run_writers(
 class WriterWorkshop(ChildWorkshop):
     """The parts of a writer: it may write its own files of its own worktree, which nobody else sees."""
 
-    def __init__(self, parent: Workshop, log: RunLog, subagent: Subagent, part: Part) -> None:
+    def __init__(self, parent: Workshop, log: RunLog, subagent: Subagent, part: WriterPart) -> None:
         super().__init__(parent, log, subagent)
         self._part = part
 
@@ -158,11 +158,11 @@ class WriterWorkshop(ChildWorkshop):
         policy = super().policy()
         if policy.mode == "never":
             return policy
-        rules = [read_rule(f"{name}({self.root}/**)", Verdict.ALLOW, origin="its own copy") for name in _FILE_TOOLS]
+        rules = [read_rule(f"{name}({self.root}/**)", Consent.ALLOW, origin="its own copy") for name in _FILE_TOOLS]
         return replace(policy, rules=(*policy.rules, *rules))
 
 
-def _refusal(parts: list[Part], workshop: Workshop) -> str:
+def _refusal(parts: list[WriterPart], workshop: Workshop) -> str:
     if workshop.git is None:
         return "writers need a git repository"
     if any(not part.goal for part in parts):
@@ -172,7 +172,7 @@ def _refusal(parts: list[Part], workshop: Workshop) -> str:
     return f"two writers may not share files: {', '.join(twice)}" if twice else ""
 
 
-def _base(workshop: Workshop, git: Git, parts: list[Part]) -> str:
+def _base(workshop: Workshop, git: Git, parts: list[WriterPart]) -> str:
     """The commit that the writers start from: the folder as it is now, or as it was when the first of them began."""
 
     for part in parts:
@@ -186,7 +186,7 @@ def _base(workshop: Workshop, git: Git, parts: list[Part]) -> str:
     return git.commit_tree(guard.tree(), parents=(), message="what writers start from\n")
 
 
-def _worktree(workshop: Workshop, git: Git, part: Part, base: str) -> Worktree:
+def _worktree(workshop: Workshop, git: Git, part: WriterPart, base: str) -> Worktree:
 
     data = data_dir(workshop.environ)
     there = worktree_of(git, data_dir=data, task_id=part.child)
@@ -195,7 +195,7 @@ def _worktree(workshop: Workshop, git: Git, part: Part, base: str) -> Worktree:
 
 def _write(
     workshop: Workshop,
-    part: Part,
+    part: WriterPart,
     worktree: Worktree,
     base: str,
     forbids: Callable[[RunState], str],

@@ -18,7 +18,7 @@ from agentforge.workspace.git.worktree import remove
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
-    from agentforge.app.subagents.writers import Part
+    from agentforge.app.subagents.writers import WriterPart
     from agentforge.testing.outcome import SuiteRun
     from agentforge.workspace.git.repository import Git
     from agentforge.workspace.git.worktree import Worktree
@@ -37,7 +37,7 @@ class Merge:
 def merged(
     workshop: Workshop,
     git: Git,
-    parts: Sequence[Part],
+    parts: Sequence[WriterPart],
     worktrees: Sequence[Worktree],
     *,
     base: str,
@@ -69,7 +69,7 @@ def remove_worktrees(worktrees: Sequence[Worktree]) -> None:
 
 
 def _together(
-    git: Git, parts: Sequence[Part], worktrees: Sequence[Worktree], *, base: str
+    git: Git, parts: Sequence[WriterPart], worktrees: Sequence[Worktree], *, base: str
 ) -> tuple[str, list[dict[str, object]]]:
     """The tree with every writer's own changes, and what was left out."""
 
@@ -134,7 +134,7 @@ def _wrong(run: SuiteRun) -> set[str]:
     return bad | lost | {error.id for error in run.collection_errors}
 
 
-def _told(event: WritersMerged, parts: Sequence[Part], reports: Sequence[str]) -> Observation:
+def _told(event: WritersMerged, parts: Sequence[WriterPart], reports: Sequence[str]) -> Observation:
     lines = [f"## writer {number}: {part.goal}\n{report}" for number, (part, report) in _numbered(parts, reports)]
     lines.append(f"Changed: {', '.join(event.paths) or 'nothing'}")
     lines += [f"Left out: {row['path']} of writer {row['writer']}: {row['reason']}" for row in event.conflicts]
@@ -152,5 +152,5 @@ def _told(event: WritersMerged, parts: Sequence[Part], reports: Sequence[str]) -
     )
 
 
-def _numbered(parts: Sequence[Part], reports: Sequence[str]) -> enumerate[tuple[Part, str]]:
+def _numbered(parts: Sequence[WriterPart], reports: Sequence[str]) -> enumerate[tuple[WriterPart, str]]:
     return enumerate(zip(parts, reports, strict=True), start=1)

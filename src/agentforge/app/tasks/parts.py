@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SplitPart:
     """A part of a plan that has become a task.
 
     Attributes:
@@ -29,14 +29,14 @@ class Part:
     row: TaskRow
 
 
-def parts_of(state: RunState) -> list[Part]:
+def parts_of(state: RunState) -> list[SplitPart]:
     """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
 
     found = []
     for name, row in state.parts.items():
         path, task = Path(str(row["path"])), str(row["task_id"])
         found.append(
-            Part(
+            SplitPart(
                 name=name,
                 repo=str(row.get("repo") or name),
                 path=path,

@@ -16,7 +16,7 @@ from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
 from agentforge.config.trust import require_trust
 from agentforge.errors import ConfigError, ToolchainError
-from agentforge.pipeline.model.stage import Question, Stage
+from agentforge.pipeline.model.stage import Stage, StageQuestion
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -205,4 +205,4 @@ def _is_plain_record(value: object) -> bool:
 
 
 def _is_questions(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(item, Question) for item in value)
+    return isinstance(value, tuple) and all(isinstance(item, StageQuestion) for item in value)

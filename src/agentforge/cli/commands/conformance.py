@@ -20,7 +20,7 @@ from agentforge.errors import VerificationFailed
 from agentforge.store.log.files import replace_file
 
 if TYPE_CHECKING:
-    from agentforge.app.conformance.check_run import Examination
+    from agentforge.app.conformance.check_run import CheckRun
 
 _SHOWN = 200
 _TRUST = "Run the project's own checks (.agentforge/checks/*.py), too: programs, outside the sandbox."
@@ -126,13 +126,13 @@ def list_rules(cwd: str | None, as_json: bool) -> int:
     return 0
 
 
-def _write_sarif(path: Path, examined: Examination) -> None:
+def _write_sarif(path: Path, examined: CheckRun) -> None:
     import json
 
     replace_file(path, json.dumps(examined.sarif(), indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def _report(examined: Examination, *, with_notes: bool, duration_s: float) -> list[str]:
+def _report(examined: CheckRun, *, with_notes: bool, duration_s: float) -> list[str]:
     """The findings, worst place first, then the sums and what to do."""
     style = style_for(sys.stdout, os.environ)
     lines = []
@@ -155,7 +155,7 @@ def _report(examined: Examination, *, with_notes: bool, duration_s: float) -> li
     return [*lines, *_sums(examined, style, duration_s=duration_s), *more]
 
 
-def _sums(examined: Examination, style: Style, *, duration_s: float) -> list[str]:
+def _sums(examined: CheckRun, style: Style, *, duration_s: float) -> list[str]:
     parts = [_plural(len(examined.open), "violation")]
     for status, words in (("baselined", "in the base line"), ("exempt", "exempt")):
         if examined.count(status):

@@ -18,7 +18,7 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.contract_files import builtin_texts, contract_set
 from agentforge.contracts.catalogue import build
 from agentforge.contracts.check import check as check_contract
-from agentforge.contracts.rule import Case, NotMeasuredError
+from agentforge.contracts.rule import NotMeasuredError, RuleCase
 from agentforge.contracts.rules import find_rule, sort_of
 from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import UsageError, VerificationFailed
@@ -181,7 +181,7 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
 def _unmeasured(contract: Contract, artifact: object) -> set[str]:
     """The rules that cannot be judged from the artifact alone."""
 
-    case = Case(artifact=artifact if isinstance(artifact, Mapping) else {})
+    case = RuleCase(artifact=artifact if isinstance(artifact, Mapping) else {})
     names = {f"command: {command}" for command in contract.commands}
     for rule in contract.rules:
         if rule.kind != "named":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentforge.app.composition.run_result import exit_code, result_value
-from agentforge.app.conformance.fix_run import Target, plan
+from agentforge.app.conformance.fix_run import FixTarget, plan
 from agentforge.app.tasks.runs import StartOptions, start
 from agentforge.cli.running.follow import follow, show_result
 from agentforge.cli.startup.command_context import Place, open_place
@@ -26,7 +26,7 @@ from agentforge.pipeline.stages import FIX_ORDER
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.conformance.fix_run import Plan
+    from agentforge.app.conformance.fix_run import FixPlan
 
     pass
     from agentforge.cli.running.follow import Begin
@@ -75,7 +75,7 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
     form = form_of(output_format, as_json=as_json)
     limits = limits_of(given)
     place = open_place(given["cwd"], flags=limit_settings(limits))
-    target = Target(ids=violation_ids, rule=given["rule"], all=given["every"], baselined=given["baselined"])
+    target = FixTarget(ids=violation_ids, rule=given["rule"], all=given["every"], baselined=given["baselined"])
     options = StartOptions(
         request="",
         cwd=place.cwd,
@@ -107,7 +107,7 @@ def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in FIX_ORDER if name in {word.lower() for word in words})
 
 
-def _carry_out(planned: Plan, *, place: Place, form: Form, single: bool) -> int:
+def _carry_out(planned: FixPlan, *, place: Place, form: Form, single: bool) -> int:
     """Drive the tasks one after the other; the exit code is the first that is not 0."""
 
     values: list[dict[str, object]] = []
@@ -133,7 +133,7 @@ def _beginning(options: StartOptions, place: Place) -> Begin:
     return lambda watch: start(options, settings=place.settings, environ=place.environ, watch=watch)
 
 
-def _tell_gone(planned: Plan, *, form: Form) -> None:
+def _tell_gone(planned: FixPlan, *, form: Form) -> None:
     if form == "stream-json":
         for violation_id in planned.gone:
             write_json(result_line({"violation_id": violation_id, "outcome": "gone"}, form=form), form=form)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentforge.cli.startup.command_context import Place
-    from agentforge.evals.history.commits import Commit, LeftOut
+    from agentforge.evals.history.commits import HistoryCommit, LeftOut
     from agentforge.evals.history.replay import Replay
     from agentforge.evals.history.task_set import Made
 
@@ -150,7 +150,9 @@ def _opened(repository: Path) -> tuple[Place, History]:
     return place, history
 
 
-def _asked(history: History, *, last: int, commits: str | None, any_: bool = False) -> Iterator[Commit | LeftOut]:
+def _asked(
+    history: History, *, last: int, commits: str | None, any_: bool = False
+) -> Iterator[HistoryCommit | LeftOut]:
 
     shas = chosen_commits(commits) if commits else ()
     return history.read(last=last, shas=shas, keep=frozenset({"no-tests"}) if any_ else frozenset())

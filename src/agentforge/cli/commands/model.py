@@ -21,14 +21,14 @@ from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry, entry_of, find
 from agentforge.local.files import kept_models
-from agentforge.local.places import Told, places_of, pull_from
+from agentforge.local.places import PlaceAnswer, places_of, pull_from
 from agentforge.local.serving import all_living, stop_all
 from agentforge.local.sources import source_of
 
 if TYPE_CHECKING:
     from agentforge.app.models.grade import Graded
     from agentforge.app.models.probe import Probed
-    from agentforge.local.catalogue import Entry
+    from agentforge.local.catalogue import CatalogueEntry
     from agentforge.local.files import Kept
     from agentforge.local.sources import Source
 
@@ -202,7 +202,7 @@ def _named(name: str | None) -> str | None:
     return f"local/{name}" if name and find(name) is not None else name
 
 
-def _agree(entry: Entry, kept: Kept, places: tuple[Source, ...], *, agreed: bool) -> None:
+def _agree(entry: CatalogueEntry, kept: Kept, places: tuple[Source, ...], *, agreed: bool) -> None:
     """Say what would be downloaded, and ask once."""
 
     click.echo(f"{entry.title}: {_mb(entry.bytes)}, licence {entry.licence} ({entry.licence_url})", err=True)
@@ -216,14 +216,14 @@ def _agree(entry: Entry, kept: Kept, places: tuple[Source, ...], *, agreed: bool
         raise UsageError("nothing was downloaded", hint="any provider can be used instead: agentforge init")
 
 
-def _told(*, tell: bool) -> Told:
+def _told(*, tell: bool) -> PlaceAnswer:
     """Say on standard error which place is tried, how far it is, and why a place failed."""
 
     def trying(source: Source) -> None:
         if tell:
             click.echo(f"trying {source.name}", err=True)
 
-    return Told(
+    return PlaceAnswer(
         progress=Transfer(),
         trying=trying,
         missed=lambda _source, exc: click.echo(f"  {printable(exc.message)}", err=True),

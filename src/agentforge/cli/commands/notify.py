@@ -16,7 +16,7 @@ from agentforge.config.repositories import known_repositories
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.intake.notifications import Tried
+    from agentforge.app.intake.notifications import DeliveryAttempt
 
 
 @click.command(
@@ -81,7 +81,7 @@ def _repositories(place: Place) -> list[Path]:
     return found
 
 
-def _line(item: Tried) -> str:
+def _line(item: DeliveryAttempt) -> str:
     """What was done, and what a person may do next."""
     name = f"{item.task_id} {item.about}".strip()
     if item.notice != "deadline":

@@ -19,8 +19,8 @@ from agentforge.config.paths import home_dir, project_top
 from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.errors import UsageError
 from agentforge.safety.policy.decision import Policy, decide_command
-from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Mode, Verdict
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Consent, Mode
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import RULE_DAYS
 from agentforge.safety.policy.suggestion import suggest
 from agentforge.safety.shell.programs.classes import MEANING
@@ -122,7 +122,7 @@ def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool
     usual = RULE_DAYS if verdict == "allow" and not for_ever else None
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     environ = open_place(None).environ
-    written = remember_rule(rule, Verdict(verdict), environ=environ, now=now, days=days or usual)
+    written = remember_rule(rule, Consent(verdict), environ=environ, now=now, days=days or usual)
     if as_json:
         write_json(
             {"rule": written.written, "verdict": verdict, "until": written.expires or None, "file": written.origin}
@@ -217,7 +217,9 @@ def policy_of(place: Place, mode: str | None) -> Policy:
     """
 
     root = (project_top(place.cwd, place.environ) or place.cwd).resolve()
-    ground = Ground(root=str(root), folder=str(place.cwd.resolve()), home=str(home_dir(place.environ)), real=real_path)
+    ground = PathPolicy(
+        root=str(root), folder=str(place.cwd.resolve()), home=str(home_dir(place.environ)), real=real_path
+    )
     return Policy(
         mode=mode_of(place.settings, mode),
         rules=permission_rules(place.settings),

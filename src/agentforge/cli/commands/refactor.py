@@ -15,7 +15,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 
 if TYPE_CHECKING:
     from agentforge.app.refactoring.refactor_run import TestResult
@@ -77,7 +77,7 @@ def rename(symbol: str, new_name: str, **given: Any) -> int:
     owner, _, last = new_name.rpartition(".")
     if owner and owner != symbol.rpartition(".")[0]:
         raise UsageError(f"{new_name} stands in another class than {symbol}", hint="use `refactor move` to move code")
-    return _carry_out(Wanted(what="rename", names=(symbol,), place=given["place"], new=last), given)
+    return _carry_out(RefactoringRequest(what="rename", names=(symbol,), place=given["place"], new=last), given)
 
 
 @refactor.command(
@@ -98,7 +98,9 @@ def move(symbols: tuple[str, ...], module: str, fresh: bool, reexport: bool, **g
 
     Exit codes: 0 done, 2 the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
     """
-    wanted = Wanted(what="move", names=symbols, place=given["place"], target=module, fresh=fresh, reexport=reexport)
+    wanted = RefactoringRequest(
+        what="move", names=symbols, place=given["place"], target=module, fresh=fresh, reexport=reexport
+    )
     return _carry_out(wanted, given)
 
 
@@ -117,7 +119,7 @@ def delete(symbols: tuple[str, ...], **given: Any) -> int:
 
     Exit codes: 0 done, 2 it is still used or the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
     """
-    return _carry_out(Wanted(what="delete", names=symbols, place=given["place"]), given)
+    return _carry_out(RefactoringRequest(what="delete", names=symbols, place=given["place"]), given)
 
 
 @refactor.command(
@@ -150,7 +152,7 @@ def signature(function: str, **given: Any) -> int:
     return _carry_out(_signature(function, chosen[0], given), given)
 
 
-def _signature(function: str, chosen: str, given: dict[str, Any]) -> Wanted:
+def _signature(function: str, chosen: str, given: dict[str, Any]) -> RefactoringRequest:
     names, place = (function,), given["place"]
     if chosen == "add":
         head, sign, default = given["add"].partition("=")
@@ -159,7 +161,7 @@ def _signature(function: str, chosen: str, given: dict[str, Any]) -> Wanted:
             raise UsageError(
                 f"--add {given['add']}: a new parameter needs a default", hint='such as --add "indent: int = 2"'
             )
-        return Wanted(
+        return RefactoringRequest(
             what="add",
             names=names,
             place=place,
@@ -172,14 +174,14 @@ def _signature(function: str, chosen: str, given: dict[str, Any]) -> Wanted:
         old, sign, new = given["renamed"].partition("=")
         if not (old and sign and new):
             raise UsageError(f"--rename {given['renamed']}: write OLD=NEW")
-        return Wanted(what="rename", names=names, place=place, parameter=old.strip(), new=new.strip())
+        return RefactoringRequest(what="rename", names=names, place=place, parameter=old.strip(), new=new.strip())
     if chosen == "drop":
-        return Wanted(what="drop", names=names, place=place, parameter=given["drop"])
+        return RefactoringRequest(what="drop", names=names, place=place, parameter=given["drop"])
     order = tuple(part.strip() for part in (given["order"] or "").split(",") if part.strip())
-    return Wanted(what="order", names=names, place=place, order=order)
+    return RefactoringRequest(what="order", names=names, place=place, order=order)
 
 
-def _carry_out(wanted: Wanted, given: dict[str, Any]) -> int:
+def _carry_out(wanted: RefactoringRequest, given: dict[str, Any]) -> int:
     """Show the change, then test and apply it, or start the run that delivers it."""
     form = form_of(given["output_format"], as_json=given["as_json"])
     if given["apply_here"] and (given["base"] or given["tests"]):

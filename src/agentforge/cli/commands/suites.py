@@ -20,7 +20,7 @@ from agentforge.evals.attack_case import chosen_cases, everyday_commands
 from agentforge.evals.attack_run import attacks_summary, attacks_value, refused_everyday, run_attacks
 from agentforge.evals.case import playable
 from agentforge.evals.cheat_case import chosen_names, load_case
-from agentforge.evals.ground import Ground, scratch
+from agentforge.evals.ground import EvalFixture, scratch
 from agentforge.evals.honest_case import chosen_honest, load_honest
 from agentforge.evals.injection_case import chosen_injections, load_injection
 from agentforge.evals.injection_run import injections_line, run_injection
@@ -163,7 +163,7 @@ def injections(names: tuple[str, ...], as_json: bool) -> int:
     chosen = chosen_injections(names)
     width = max(map(len, chosen))
     with scratch("injections") as folder:
-        results = (run_injection(load_injection(name), Ground(folder=folder)) for name in chosen)
+        results = (run_injection(load_injection(name), EvalFixture(folder=folder)) for name in chosen)
         done = _shown(results, lambda one: injection_lines(one, width=width, style=_style()), quiet=as_json)
     held, closing = all(one.held for one in done), injections_line(done)
     if not names:

@@ -24,7 +24,7 @@ from agentforge.evals.trials.loading import chosen, known_sets, load_set
 from agentforge.evals.trials.page import report_html
 from agentforge.evals.trials.play import variant_of
 from agentforge.evals.trials.report import report_lines, report_value, row_line
-from agentforge.evals.trials.results import Plan, begin, find, held, kept, load
+from agentforge.evals.trials.results import TrialPlan, begin, find, held, kept, load
 from agentforge.evals.trials.running import digests_of, playable, run_missing
 from agentforge.store.log.clock import utc_now
 
@@ -183,7 +183,7 @@ def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) 
 
     tasks = playable(chosen(loaded.tasks, only=given["only"], limit=given["first"]), models)
     digests = digests_of(tasks)
-    plan = Plan(
+    plan = TrialPlan(
         name=loaded.name,
         digest=digest_value(digests),
         digests=digests,

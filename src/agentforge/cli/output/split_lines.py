@@ -9,7 +9,7 @@ from agentforge.cli.output.overview import standing_words
 from agentforge.events.kinds.dependencies import part_label
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.parts import Part
+    from agentforge.app.tasks.parts import SplitPart
     from agentforge.events.state.run_state import RunState
 
 
@@ -19,7 +19,7 @@ def part_lines(state: RunState) -> list[str]:
     return [f"{label_of(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
 
 
-def label_of(part: Part) -> str:
+def label_of(part: SplitPart) -> str:
     """What a part is called among the parts of its plan."""
 
     return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 
 from agentforge.app.composition.task_queries import repository
-from agentforge.app.intake.sources import Claim, read_source
+from agentforge.app.intake.sources import SourceClaim, read_source
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, write_json
 
@@ -24,7 +24,7 @@ def start_once(text: str, *, place: Place, form: Form, start: Callable[[str], in
     """
 
     source = read_source(text, environ=place.environ)
-    claim = Claim(source.id, str(repository(place.cwd)), place.environ)
+    claim = SourceClaim(source.id, str(repository(place.cwd)), place.environ)
     codes: list[int] = []
 
     def begin() -> str:

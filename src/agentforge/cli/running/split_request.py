@@ -26,7 +26,7 @@ from agentforge.pipeline.workflows.split.parts import REPOSITORIES
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.parts import Part
+    from agentforge.app.tasks.parts import SplitPart
     from agentforge.app.tasks.runs import Watch
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
@@ -91,7 +91,7 @@ def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | 
     return value
 
 
-def _driven(part: Part, *, form: Form) -> tuple[int, AgentForgeError | None]:
+def _driven(part: SplitPart, *, form: Form) -> tuple[int, AgentForgeError | None]:
     """Drive one part; an error in one does not keep the others."""
 
     errors: list[AgentForgeError] = []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 
-class Known(Protocol):
+class KnownViolation(Protocol):
     """What must be remembered of a finding to know it again."""
 
     @property
@@ -24,7 +24,7 @@ class Known(Protocol):
 
 
 def known_again(
-    found: Sequence[Known], before: Iterable[Known], *, present: Iterable[str] | None = None
+    found: Sequence[KnownViolation], before: Iterable[KnownViolation], *, present: Iterable[str] | None = None
 ) -> Mapping[str, str]:
     """Match findings with earlier ones: fingerprint -> earlier fingerprint.
 

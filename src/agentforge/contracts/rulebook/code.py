@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.contracts.inspection import needs_inertness
-from agentforge.contracts.rule import Case, NotMeasuredError, RuleOutcome, broken, entries, held, named, none_of, text
+from agentforge.contracts.rule import (
+    NotMeasuredError,
+    RuleCase,
+    RuleOutcome,
+    broken,
+    entries,
+    held,
+    named,
+    none_of,
+    text,
+)
 
 _TOLD = 6
 _LOST: Mapping[str, tuple[object, ...]] = {
@@ -19,7 +29,7 @@ _LOST: Mapping[str, tuple[object, ...]] = {
 `held` tells whether every control that the runner can have has held."""
 
 
-def suite_passes(case: Case) -> RuleOutcome:
+def suite_passes(case: RuleCase) -> RuleOutcome:
     """Executed in a fresh checkout: every test of the suite passed."""
     failing = case.fact_record("suite").get("failing")
     if not isinstance(failing, list | tuple):
@@ -34,7 +44,7 @@ def suite_passes(case: Case) -> RuleOutcome:
     return held(run)
 
 
-def conformance_passes(case: Case) -> RuleOutcome:
+def conformance_passes(case: RuleCase) -> RuleOutcome:
     """Measured: no new finding, and no check that could not run."""
     conformance = case.fact_record("conformance")
     crashed, new = conformance.get("crashed"), conformance.get("new")
@@ -47,7 +57,7 @@ def conformance_passes(case: Case) -> RuleOutcome:
     return held(0)
 
 
-def no_regressions(case: Case) -> RuleOutcome:
+def no_regressions(case: RuleCase) -> RuleOutcome:
     """Executed: every test that passed at the base is still there and still passes."""
     lost = case.fact_list("regressions")
     if lost:
@@ -63,29 +73,29 @@ def no_regressions(case: Case) -> RuleOutcome:
     return held(0)
 
 
-def frozen_unchanged(case: Case) -> RuleOutcome:
+def frozen_unchanged(case: RuleCase) -> RuleOutcome:
     """Measured: the accepted tests are byte for byte what RED froze."""
     return none_of(case.fact_list("frozen_changed"), what="frozen tests were changed", fix="put them back")
 
 
-def runner_unchanged(case: Case) -> RuleOutcome:
+def runner_unchanged(case: RuleCase) -> RuleOutcome:
     """Measured: what steers the test runner is as it was at the base."""
     fix = "put it back; the base version was used"
     return none_of(case.fact_list("config_changed"), what="test configuration was changed", fix=fix)
 
 
-def within_scope(case: Case) -> RuleOutcome:
+def within_scope(case: RuleCase) -> RuleOutcome:
     """Measured: only files that the specification names were changed."""
     fix = "put these files back, the specification does not name them"
     return none_of(case.fact_list("out_of_scope"), what="changed beyond the specification", fix=fix)
 
 
-def no_suppressions(case: Case) -> RuleOutcome:
+def no_suppressions(case: RuleCase) -> RuleOutcome:
     """Measured: no new noqa, type: ignore or skip mark."""
     return none_of(case.fact_list("new_suppressions"), what="new suppressions", fix="correct what they hide")
 
 
-def not_flaky(case: Case) -> RuleOutcome:
+def not_flaky(case: RuleCase) -> RuleOutcome:
     """Executed several times, in random order: no test of the suite changed its mind. Others are the base's own."""
     suite = case.input("test_suite")
     files = {text(item, "path") for _, item in entries(suite, "test_files")}
@@ -94,7 +104,7 @@ def not_flaky(case: Case) -> RuleOutcome:
     return none_of(flaky, what="passed once and failed once", fix=fix)
 
 
-def change_made(case: Case) -> RuleOutcome:
+def change_made(case: RuleCase) -> RuleOutcome:
     """Measured: a product file differs from the base; guards pass without one, so nothing else would notice."""
     own = case.fact_list("test_files")
     product = [item for item in case.fact_list("changes") if isinstance(item, Mapping) and item.get("path") not in own]
@@ -103,7 +113,7 @@ def change_made(case: Case) -> RuleOutcome:
     return broken("no product file was changed - make the change that the specification describes", measured=0)
 
 
-def inspection_inert(case: Case) -> RuleOutcome:
+def inspection_inert(case: RuleCase) -> RuleOutcome:
     """Measured: where no test shows a requirement, nothing runs otherwise than at the base: documents, types, settings."""
     specification, suite = case.input("specification") or {}, case.input("test_suite") or {}
     intent = (case.input("intake_record") or {}).get("extracted_intent")
@@ -121,12 +131,12 @@ def inspection_inert(case: Case) -> RuleOutcome:
     return none_of(found, what="verified by inspection, and it runs otherwise than before", fix=fix)
 
 
-def _inert(case: Case) -> bool:
+def _inert(case: RuleCase) -> bool:
     inert = case.facts.get("inert")
     return isinstance(inert, Mapping) and inert.get("passed") is True
 
 
-def symbols_delivered(case: Case) -> RuleOutcome:
+def symbols_delivered(case: RuleCase) -> RuleOutcome:
     """Measured: what the specification declares as new is there, what it declares as removed is gone."""
     return none_of(
         case.fact_list("symbols_unmet"),
@@ -135,7 +145,7 @@ def symbols_delivered(case: Case) -> RuleOutcome:
     )
 
 
-def held_out_pass(case: Case) -> RuleOutcome:
+def held_out_pass(case: RuleCase) -> RuleOutcome:
     """Executed outside the test runner: every example gives the very value and type that request and specification say."""
     measured = case.fact_record("held_out")
     failed = measured.get("failed")
@@ -151,7 +161,7 @@ def held_out_pass(case: Case) -> RuleOutcome:
     return broken(f"checks in a plain process failed: {'; '.join(rows[:_TOLD])}{more} - {fix}", measured=len(rows))
 
 
-def independent(case: Case) -> RuleOutcome:
+def independent(case: RuleCase) -> RuleOutcome:
     """Executed: what is expected of a call holds wherever it is made: for any user, folder, program name, hash seed, under -O.
 
     What was not measured (another language, a suite that fails) decides nothing: other rules look at that.
@@ -176,19 +186,19 @@ def _became(row: Mapping[str, object]) -> str:
     return f": {row.get('after')}" if row.get("after") else ""
 
 
-def targets_depend(case: Case) -> RuleOutcome:
+def targets_depend(case: RuleCase) -> RuleOutcome:
     """Executed: with wrong bodies in every changed function each target fails again."""
     fix = "nothing but the behaviour may make a test pass; a test that needs no change must be rewritten in RED"
     return none_of(case.fact_list("tests_too_weak"), what="targets that pass without the change", fix=fix)
 
 
-def no_deception(case: Case) -> RuleOutcome:
+def no_deception(case: RuleCase) -> RuleOutcome:
     """Measured: no new code that can only serve to deceive: a patched clock, a search for the runner."""
     fix = "take it out; where the task needs it, the specification must declare it (ask_human)"
     return none_of(case.fact_list("deceptions"), what="code that deceives the verification", fix=fix)
 
 
-def controls_held(case: Case) -> RuleOutcome:
+def controls_held(case: RuleCase) -> RuleOutcome:
     """Every control of the measurement held: canary, complete stream, channels that agree."""
     controls = case.fact_record("controls")
     needed = {"held": True} if "held" in controls else {"canary": "held", "complete": True, "agree": True}

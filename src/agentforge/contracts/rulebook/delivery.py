@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import Case, RuleOutcome, broken, entries, held, judged, named, squeeze, strings, text
+from agentforge.contracts.rule import (
+    RuleCase,
+    RuleOutcome,
+    broken,
+    entries,
+    held,
+    judged,
+    named,
+    squeeze,
+    strings,
+    text,
+)
 
 
-def verified_tree(case: Case) -> RuleOutcome:
+def verified_tree(case: RuleCase) -> RuleOutcome:
     """Measured: the branch holds the very tree that was verified."""
     tree, verified = case.fact("tree"), case.fact("verified_tree")
     if case.fact("tree_matches") is True and tree == verified:
@@ -13,7 +24,7 @@ def verified_tree(case: Case) -> RuleOutcome:
     return broken(f"the branch holds tree {tree}, verified was {verified} - deliver the verified tree", measured=tree)
 
 
-def names_delivery(case: Case) -> RuleOutcome:
+def names_delivery(case: RuleCase) -> RuleOutcome:
     """The report names the branch and the commit that there are."""
     branch, commit = case.fact("branch"), case.fact("commit")
     commits = [name for _, name in strings(case.artifact, "commits")]
@@ -26,7 +37,7 @@ def names_delivery(case: Case) -> RuleOutcome:
     return judged(wrong, measured=commit, fix="name what was delivered")
 
 
-def requirements_traced(case: Case) -> RuleOutcome:
+def requirements_traced(case: RuleCase) -> RuleOutcome:
     """Each requirement of the specification (but `wont`, and what is inspected) stands in the report with its tests."""
     listed = entries(case.needed_input("specification"), "requirements")
     needed = [
@@ -39,7 +50,7 @@ def requirements_traced(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(needed), fix="name the tests that show it")
 
 
-def assumptions_reported(case: Case) -> RuleOutcome:
+def assumptions_reported(case: RuleCase) -> RuleOutcome:
     """Each assumption of the clarification stands in the report: a rule of older contracts, kept for their runs."""
     clarification = case.input("clarification") or {}
     taken = [text(q, "question") for _, q in entries(clarification, "questions") if text(q, "source") == "assumption"]

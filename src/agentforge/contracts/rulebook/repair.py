@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import Case, RuleOutcome, broken, held, named, none_of
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held, named, none_of
 
 
-def violations_present(case: Case) -> RuleOutcome:
+def violations_present(case: RuleCase) -> RuleOutcome:
     """Measured: what is to be repaired stands at the base commit."""
     targets = case.fact_list("targets")
     gone = case.fact_list("gone")
@@ -14,7 +14,7 @@ def violations_present(case: Case) -> RuleOutcome:
     return none_of(gone or ["no violation"], what="not found at the base commit", fix="check the repository anew")
 
 
-def violations_gone(case: Case) -> RuleOutcome:
+def violations_gone(case: RuleCase) -> RuleOutcome:
     """Measured: the checks no longer find what was to be repaired."""
     crashed = case.fact_list("not_measured")
     if crashed:
@@ -22,14 +22,14 @@ def violations_gone(case: Case) -> RuleOutcome:
     return none_of(case.fact_list("violations_left"), what="still there", fix="correct the code at this place")
 
 
-def place_guarded(case: Case) -> RuleOutcome:
+def place_guarded(case: RuleCase) -> RuleOutcome:
     """Executed: with the code at the place made to fail, a test fails; or nobody can tell (another language)."""
     unguarded = case.fact_list("unguarded")
     fix = "write guard tests that execute this code and assert what it gives today"
     return none_of(unguarded, what="no test notices when this code fails", fix=fix)
 
 
-def guards_still_pass(case: Case) -> RuleOutcome:
+def guards_still_pass(case: RuleCase) -> RuleOutcome:
     """Executed: the guard tests pass on the repaired tree, in random order, as often as they were run."""
     failing = case.fact_record("suite").get("failing")
     if not isinstance(failing, list | tuple):

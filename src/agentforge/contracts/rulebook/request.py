@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentforge.contracts.contract import Json
 from agentforge.contracts.rule import (
-    Case,
     NotMeasuredError,
+    RuleCase,
     RuleOutcome,
     broken,
     entries,
@@ -18,7 +18,7 @@ from agentforge.contracts.rule import (
 )
 
 
-def examples_verbatim(case: Case) -> RuleOutcome:
+def examples_verbatim(case: RuleCase) -> RuleOutcome:
     """Every example of the artifact was found in the request by the harness."""
     examples = strings(case.artifact, "examples")
     if not examples:
@@ -28,14 +28,14 @@ def examples_verbatim(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(examples), fix="copy examples word for word, or leave them out")
 
 
-def ambiguities_named(case: Case) -> RuleOutcome:
+def ambiguities_named(case: RuleCase) -> RuleOutcome:
     """Every ambiguity has a question."""
     listed = entries(case.artifact, "identified_ambiguities")
     wrong = [(f"{path}.question", "is empty") for path, item in listed if not text(item, "question")]
     return judged(wrong, measured=len(listed), fix="say what is unclear as one question")
 
 
-def defaults_named(case: Case) -> RuleOutcome:
+def defaults_named(case: RuleCase) -> RuleOutcome:
     """Every ambiguity that does not block says what is assumed when nobody answers."""
     listed = [
         (path, item) for path, item in entries(case.artifact, "identified_ambiguities") if _impact(item) != "blocking"
@@ -44,7 +44,7 @@ def defaults_named(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="name the assumption to take, or make the impact blocking")
 
 
-def evidence_checked(case: Case) -> RuleOutcome:
+def evidence_checked(case: RuleCase) -> RuleOutcome:
     """Every inferred answer has evidence, and the harness found all of it at the base commit."""
     inferred = [(p, q) for p, q in entries(case.artifact, "questions") if text(q, "source") == "agent_inference"]
     if not inferred:
@@ -66,7 +66,7 @@ def _evidence_problem(question: Json, checked: list[Json]) -> str:
     return ", ".join([*bad, *unseen])
 
 
-def blocking_answered(case: Case) -> RuleOutcome:
+def blocking_answered(case: RuleCase) -> RuleOutcome:
     """A blocking question is answered by evidence or by a human, never by an assumption."""
     answers = {squeeze(text(q, "question")): q for _, q in entries(case.artifact, "questions")}
     blocking = {
@@ -81,7 +81,7 @@ def blocking_answered(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(blocking), fix="answer it with evidence, or ask a human")
 
 
-def ambiguities_settled(case: Case) -> RuleOutcome:
+def ambiguities_settled(case: RuleCase) -> RuleOutcome:
     """Each ambiguity of the intake has an answer here, if only an assumption."""
     answered = {squeeze(text(q, "question")) for _, q in entries(case.artifact, "questions") if text(q, "answer")}
     asked = [text(item, "question") for item in _ambiguities(case) if text(item, "question")]
@@ -89,14 +89,14 @@ def ambiguities_settled(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(asked), fix="answer each question in its own words, or record an assumption")
 
 
-def humans_named(case: Case) -> RuleOutcome:
+def humans_named(case: RuleCase) -> RuleOutcome:
     """An answer that claims to come from a human says from whom."""
     human = [(p, q) for p, q in entries(case.artifact, "questions") if text(q, "source") == "human_escalation"]
     wrong = [(f"{path}.resolved_by", "is empty") for path, item in human if not text(item, "resolved_by")]
     return judged(wrong, measured=len(human), fix="only the harness records human answers")
 
 
-def paths_found(case: Case) -> RuleOutcome:
+def paths_found(case: RuleCase) -> RuleOutcome:
     """Every file that the analysis names exists at the base commit."""
     named = _named_files(case)
     if not named:
@@ -106,7 +106,7 @@ def paths_found(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(named), fix="name files as they are in the repository")
 
 
-def symbols_found(case: Case) -> RuleOutcome:
+def symbols_found(case: RuleCase) -> RuleOutcome:
     """Every symbol that the analysis names was found where it says."""
     named = entries(case.artifact, "symbols")
     if not named:
@@ -120,7 +120,7 @@ def symbols_found(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(named), fix="name only symbols that you have seen")
 
 
-def baseline_measured(case: Case) -> RuleOutcome:
+def baseline_measured(case: RuleCase) -> RuleOutcome:
     """The suite was run at the base commit and its controls held; an analysis alone needs no more than the attempt."""
     baseline = case.fact_record("baseline")
     if "tests" not in baseline:
@@ -137,13 +137,13 @@ def baseline_measured(case: Case) -> RuleOutcome:
     return held(baseline.get("tests"))
 
 
-def _named_files(case: Case) -> list[tuple[str, str]]:
+def _named_files(case: RuleCase) -> list[tuple[str, str]]:
     files = strings(case.artifact, "impacted_files")
     files += [(f"{path}.path", text(item, "path")) for path, item in entries(case.artifact, "modules")]
     return files
 
 
-def _ambiguities(case: Case) -> list[Json]:
+def _ambiguities(case: RuleCase) -> list[Json]:
     return [item for _, item in entries(case.needed_input("intake_record"), "identified_ambiguities")]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.contracts.rule import Case, RuleOutcome, held, named, none_of
+from agentforge.contracts.rule import RuleCase, RuleOutcome, held, named, none_of
 
 
-def road_held(case: Case) -> RuleOutcome:
+def road_held(case: RuleCase) -> RuleOutcome:
     """Measured: links lead somewhere, examples give what they say, changed modules load, settings can be read, as at the base.
 
     Of a change of code nothing of the kind is judged; a log from before this was measured has nothing to judge.

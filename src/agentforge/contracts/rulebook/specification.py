@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from agentforge.contracts.rule import (
-    Case,
+    RuleCase,
     RuleOutcome,
     broken,
     entries,
@@ -24,7 +24,7 @@ _BAD_SEGMENTS = ("", ".", "..", ".git", ".agentforge")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
-def has_criteria(case: Case) -> RuleOutcome:
+def has_criteria(case: RuleCase) -> RuleOutcome:
     """Each requirement has a criterion with words in it."""
     listed = entries(case.artifact, "requirements")
     wrong = [
@@ -35,14 +35,14 @@ def has_criteria(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="say how one can see that it is met")
 
 
-def paths_valid(case: Case) -> RuleOutcome:
+def paths_valid(case: RuleCase) -> RuleOutcome:
     """Every path in the artifact is relative, normal, and inside the repository."""
     named = file_paths(case)
     wrong = [(place, f"{path!r} {problem}") for place, path in named if (problem := path_problem(path))]
     return judged(wrong, measured=len(named), fix="write paths from the top of the repository, like src/pkg/file.py")
 
 
-def file_paths(case: Case) -> list[tuple[str, str]]:
+def file_paths(case: RuleCase) -> list[tuple[str, str]]:
     """Every repository path that an artifact of any stage names, with its place."""
     named = [*strings(case.artifact, "files_to_modify"), *strings(case.artifact, "files_to_create")]
     named += strings(case.artifact, "impacted_files")
@@ -79,7 +79,7 @@ def path_problem(path: str) -> str:
     return f"holds the part {bad[0]!r}" if bad else ""
 
 
-def no_cycles(case: Case) -> RuleOutcome:
+def no_cycles(case: RuleCase) -> RuleOutcome:
     """The tasks that this one waits for do not wait for it."""
     dependencies = case.artifact.get("dependencies")
     tasks = entries(dependencies, "tasks") if isinstance(dependencies, Mapping) else []
@@ -93,7 +93,7 @@ def no_cycles(case: Case) -> RuleOutcome:
     return held(len(tasks))
 
 
-def ids_unique(case: Case) -> RuleOutcome:
+def ids_unique(case: RuleCase) -> RuleOutcome:
     """Each requirement has an id, and no two have the same."""
     listed = [(path, text(item, "id")) for path, item in entries(case.artifact, "requirements")]
     count = Counter(name for _, name in listed)
@@ -104,19 +104,19 @@ def ids_unique(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="number requirements REQ-001, REQ-002, ...")
 
 
-def modified_exist(case: Case) -> RuleOutcome:
+def modified_exist(case: RuleCase) -> RuleOutcome:
     """What is to be modified is there."""
     fix = "correct the path, or move it to files_to_create"
     return _at_base(case, "files_to_modify", there=True, problem="does not exist at the base", fix=fix)
 
 
-def created_absent(case: Case) -> RuleOutcome:
+def created_absent(case: RuleCase) -> RuleOutcome:
     """What is to be created is not there yet."""
     fix = "move it to files_to_modify, or choose another name"
     return _at_base(case, "files_to_create", there=False, problem="exists already", fix=fix)
 
 
-def _at_base(case: Case, listed: str, *, there: bool, problem: str, fix: str) -> RuleOutcome:
+def _at_base(case: RuleCase, listed: str, *, there: bool, problem: str, fix: str) -> RuleOutcome:
     named = strings(case.artifact, listed)
     if not named:
         return held(0)
@@ -125,7 +125,7 @@ def _at_base(case: Case, listed: str, *, there: bool, problem: str, fix: str) ->
     return judged(wrong, measured=len(named), fix=fix)
 
 
-def lists_disjoint(case: Case) -> RuleOutcome:
+def lists_disjoint(case: RuleCase) -> RuleOutcome:
     """Something is named to be changed, and no path is both created and modified."""
     created = {path: place for place, path in strings(case.artifact, "files_to_create")}
     modified = [path for _, path in strings(case.artifact, "files_to_modify")]
@@ -136,7 +136,7 @@ def lists_disjoint(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(created) + len(modified), fix="keep it in one list")
 
 
-def symbols_in_files(case: Case) -> RuleOutcome:
+def symbols_in_files(case: RuleCase) -> RuleOutcome:
     """Each declared symbol lies in a file that the work may touch, or is a test that the request changes."""
     tests = {text(item, "file") for item in case.fact_records("symbols") if item.get("is_test") is True}
     files = {path for name in ("files_to_modify", "files_to_create") for _, path in strings(case.artifact, name)}
@@ -149,7 +149,7 @@ def symbols_in_files(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="add the file, or drop the symbol")
 
 
-def symbols_agree(case: Case) -> RuleOutcome:
+def symbols_agree(case: RuleCase) -> RuleOutcome:
     """Symbols declared as new are absent at the base, the others are there."""
     listed = entries(case.artifact, "symbols")
     if not listed:
@@ -173,7 +173,7 @@ def symbols_agree(case: Case) -> RuleOutcome:
     )
 
 
-def examples_kept(case: Case) -> RuleOutcome:
+def examples_kept(case: RuleCase) -> RuleOutcome:
     """Each example that the user gave stands in an acceptance criterion."""
     intake = case.input("intake_record")
     examples = strings(intake, "examples") if intake else []
@@ -191,7 +191,7 @@ def examples_kept(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(examples), fix="put it into a criterion word for word")
 
 
-def examples_checkable(case: Case) -> RuleOutcome:
+def examples_checkable(case: RuleCase) -> RuleOutcome:
     """Measured: each example of the specification is a call of a declared symbol with a literal result or an exception."""
     listed = entries(case.artifact, "examples")
     if not listed:
@@ -204,7 +204,7 @@ def examples_checkable(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(listed), fix="correct the example, or drop it")
 
 
-def asks_placed(case: Case) -> RuleOutcome:
+def asks_placed(case: RuleCase) -> RuleOutcome:
     """Each ask that holds something exact becomes requirements, context, or something that is not done for a reason.
 
     What the specification makes of the others is told in the report; nothing of them is exact enough to refuse for.

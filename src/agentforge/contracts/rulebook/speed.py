@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.rule import Case, RuleOutcome, broken, held, named, none_of, text
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held, named, none_of, text
 
 _TOLD = 4
 
 
-def speed_specified(case: Case) -> RuleOutcome:
+def speed_specified(case: RuleCase) -> RuleOutcome:
     """Executed at the base: a request for speed has a measurement that can be made. SPEC is asked once; then it is told."""
     told = case.facts.get("performance")
     if not isinstance(told, Mapping):
@@ -27,7 +27,7 @@ def speed_specified(case: Case) -> RuleOutcome:
     return held(len(rows))
 
 
-def faster(case: Case) -> RuleOutcome:
+def faster(case: RuleCase) -> RuleOutcome:
     """Executed on base and tree in turns: what is measured became faster, as far as is asked for, and gives the same results."""
     speed = case.facts.get("speed")
     if not isinstance(speed, Mapping):

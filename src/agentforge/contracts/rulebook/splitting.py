@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.rule import Case, RuleOutcome, broken, entries, held, judged, named, text
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, entries, held, judged, named, text
 from agentforge.contracts.versions import satisfies
 from agentforge.errors import UsageError
 
 
-def repositories_covered(case: Case) -> RuleOutcome:
+def repositories_covered(case: RuleCase) -> RuleOutcome:
     """Each repository that was named has exactly one part, and no other has any; plans of before were judged by it."""
     named = [str(item.get("name")) for item in case.fact_records("repositories")]
     listed = [(path, text(item, "repo")) for path, item in entries(case.artifact, "parts")]
@@ -22,7 +22,7 @@ def repositories_covered(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(named), fix=f"write one part for each of: {', '.join(named)}")
 
 
-def repositories_have_parts(case: Case) -> RuleOutcome:
+def repositories_have_parts(case: RuleCase) -> RuleOutcome:
     """Each repository that was named has a part, and no other has any."""
     named = [str(item.get("name")) for item in case.fact_records("repositories")]
     listed = [(path, text(item, "repo")) for path, item in entries(case.artifact, "parts")]
@@ -31,7 +31,7 @@ def repositories_have_parts(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(named), fix=f"write at least one part for each of: {', '.join(named)}")
 
 
-def parts_named(case: Case) -> RuleOutcome:
+def parts_named(case: RuleCase) -> RuleOutcome:
     """Parts can be told apart: those of a repository with several have names, and no name stands twice."""
     parts = entries(case.artifact, "parts")
     count = Counter(key_of(item) for _, item in parts)
@@ -48,7 +48,7 @@ def parts_named(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(parts), fix="give every part a name of its own")
 
 
-def needs_known(case: Case) -> RuleOutcome:
+def needs_known(case: RuleCase) -> RuleOutcome:
     """What a part waits for is another part of this plan."""
     parts = entries(case.artifact, "parts")
     known = {key_of(item): text(item, "repo") for _, item in parts}
@@ -64,7 +64,7 @@ def needs_known(case: Case) -> RuleOutcome:
     return judged(wrong, measured=count, fix="name another part by its repository, or by its name, or drop it")
 
 
-def same_repository_in_line(case: Case) -> RuleOutcome:
+def same_repository_in_line(case: RuleCase) -> RuleOutcome:
     """Parts of one repository that come before another part of it stand in one line: it starts from the last one's delivery."""
     parts = {key_of(item): (path, item) for path, item in entries(case.artifact, "parts")}
     wrong: list[tuple[str, str]] = []
@@ -89,7 +89,7 @@ def same_repository_in_line(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(parts), fix="let parts of one repository wait for each other one after the other")
 
 
-def no_circle(case: Case) -> RuleOutcome:
+def no_circle(case: RuleCase) -> RuleOutcome:
     """There is an order in which the parts can be delivered."""
     needs = needs_of(case.artifact)
     circle = circle_in(needs)
@@ -98,7 +98,7 @@ def no_circle(case: Case) -> RuleOutcome:
     return held(sum(len(others) for others in needs.values()))
 
 
-def provided_new(case: Case) -> RuleOutcome:
+def provided_new(case: RuleCase) -> RuleOutcome:
     """What a part provides has a version, stands there once, and is newer than what the repository has."""
     present = _at_base(case)
     provided = _provided(case.artifact)
@@ -121,7 +121,7 @@ def provided_new(case: Case) -> RuleOutcome:
     return judged(wrong, measured=count, fix="give a higher version: numbers with dots, like 1.3.0")
 
 
-def used_fitting(case: Case) -> RuleOutcome:
+def used_fitting(case: RuleCase) -> RuleOutcome:
     """What a part uses is provided by a part that it waits for, or stands in the repository already."""
     parts = entries(case.artifact, "parts")
     provided = _provided(case.artifact)
@@ -209,13 +209,13 @@ def _provided(plan: Json) -> dict[tuple[str, str], dict[str, str]]:
     return found
 
 
-def _before_this(case: Case, part: Json, planned: Mapping[str, str]) -> list[str]:
+def _before_this(case: RuleCase, part: Json, planned: Mapping[str, str]) -> list[str]:
     """The versions that earlier parts of the same repository provide."""
     versions = [planned[key] for key in earlier_parts(case.artifact, key_of(part)) if key in planned]
     return [version for version in versions if _is_version(version)]
 
 
-def _parted(case: Case, part: Json, planned: Mapping[str, str]) -> str:
+def _parted(case: RuleCase, part: Json, planned: Mapping[str, str]) -> str:
     """Why two parts cannot provide the same, "" when they can: neither waits for the other."""
     mine = key_of(part)
     for other in planned:
@@ -240,7 +240,7 @@ def _all_before(repo: str, needs: Mapping[str, list[str]]) -> set[str]:
     return found
 
 
-def _at_base(case: Case) -> dict[tuple[str, str], list[str]]:
+def _at_base(case: RuleCase) -> dict[tuple[str, str], list[str]]:
     """The measured versions of contracts by (repository, contract)."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in case.fact_records("contracts"):

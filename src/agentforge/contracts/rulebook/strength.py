@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.rule import Case, RuleOutcome, broken, held, judged, named, none_of, text
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held, judged, named, none_of, text
 
 
-def recorder_kept(case: Case) -> RuleOutcome:
+def recorder_kept(case: RuleCase) -> RuleOutcome:
     """Executed: where the base could be traced line by line, the change can be, too."""
     coverage = case.fact_record("coverage")
     lost = coverage.get("lost")
@@ -19,7 +19,7 @@ def recorder_kept(case: Case) -> RuleOutcome:
     )
 
 
-def mapping_executed(case: Case) -> RuleOutcome:
+def mapping_executed(case: RuleCase) -> RuleOutcome:
     """Executed: the tests of each requirement run lines of the change, and a function that the requirement names."""
     rows = _rows(case.fact_record("coverage"), "requirements")
     wrong = [
@@ -30,7 +30,7 @@ def mapping_executed(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(rows), fix="implement what the requirement asks for, where its tests reach it")
 
 
-def nothing_untested(case: Case) -> RuleOutcome:
+def nothing_untested(case: RuleCase) -> RuleOutcome:
     """Executed: the change holds no behaviour that no test runs; what only refuses (`raise`) is listed, not counted.
 
     A new function that nobody declared and nobody runs is refused at once; the rest when RED cannot add tests any more.
@@ -53,7 +53,7 @@ def nothing_untested(case: Case) -> RuleOutcome:
     )
 
 
-def added_tests_tell(case: Case) -> RuleOutcome:
+def added_tests_tell(case: RuleCase) -> RuleOutcome:
     """Executed: when RED was opened again, what it added shows something that the suite did not show.
 
     One test at least notices a listed mutant, runs a listed line, or finds the tree wrong; no test is broken itself.

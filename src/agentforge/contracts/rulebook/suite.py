@@ -7,7 +7,7 @@ import re
 from agentforge.contracts.contract import Json
 from agentforge.contracts.inspection import by_inspection_alone, guards_suffice
 from agentforge.contracts.rule import (
-    Case,
+    RuleCase,
     RuleOutcome,
     broken,
     entries,
@@ -24,7 +24,7 @@ from agentforge.contracts.rule import (
 _CRITERION_NUMBER = re.compile(r"\b(REQ-[0-9]{3})\.([0-9]+)\b")
 
 
-def requirements_tested(case: Case) -> RuleOutcome:
+def requirements_tested(case: RuleCase) -> RuleOutcome:
     """Each requirement of the specification (but `wont`, and what is verified by inspection) is named by a test.
 
     A test may cover several: it names one as its requirement, and criteria of others.
@@ -48,7 +48,7 @@ def requirements_tested(case: Case) -> RuleOutcome:
     )
 
 
-def criteria_mapped(case: Case) -> RuleOutcome:
+def criteria_mapped(case: RuleCase) -> RuleOutcome:
     """Each acceptance criterion is named by a test of its requirement: by its words or its number (REQ-001.2)."""
     claims = [(text(test, "requirement_ref"), text(test, "acceptance_criterion")) for _, test in _tests(case.artifact)]
     wrong, total = [], 0
@@ -72,7 +72,7 @@ def _claims(claim: str, *, name: str, number: int, criterion: str, own: bool) ->
     return claim == str(number) or squeeze(criterion) in squeeze(claim)
 
 
-def refs_known(case: Case) -> RuleOutcome:
+def refs_known(case: RuleCase) -> RuleOutcome:
     """Tests and mapping name requirements and tests that there are."""
     ids = {text(item, "id") for item in _met(case)}
     tests = _tests(case.artifact)
@@ -94,7 +94,7 @@ def refs_known(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(tests), fix="correct the reference")
 
 
-def targets_fail(case: Case) -> RuleOutcome:
+def targets_fail(case: RuleCase) -> RuleOutcome:
     """Executed: every target fails at the base, and the counts say so test by test."""
     targets = _targets(case)
     passing = [test for test in targets if test.get("outcome") not in ("failed", "error")]
@@ -106,7 +106,7 @@ def targets_fail(case: Case) -> RuleOutcome:
     return broken(f"not failing at the base: {told} - assert what the base lacks", measured=len(targets))
 
 
-def kinds_measured(case: Case) -> RuleOutcome:
+def kinds_measured(case: RuleCase) -> RuleOutcome:
     """Executed: no test that was declared as a target passes at the base; one that does is kept as a guard."""
     turned = [str(one) for one in case.fact_list("turned_guard")]
     if not turned:
@@ -114,7 +114,7 @@ def kinds_measured(case: Case) -> RuleOutcome:
     return broken(f"declared as targets, but they pass at the base and count as guards: {_few(turned)}", measured=0)
 
 
-def right_reason(case: Case) -> RuleOutcome:
+def right_reason(case: RuleCase) -> RuleOutcome:
     """Executed: every target fails because the behaviour is missing, not because the test is broken."""
     by_reason: dict[str, list[str]] = {}
     for test in _targets(case):
@@ -129,7 +129,7 @@ def _few(ids: list[str], *, limit: int = 8) -> str:
     return ", ".join(ids[:limit]) + (f" and {len(ids) - limit} more" if len(ids) > limit else "")
 
 
-def guards_pass(case: Case) -> RuleOutcome:
+def guards_pass(case: RuleCase) -> RuleOutcome:
     """Executed: what must survive passes at the base."""
     guards = [test for test in case.fact_records("tests") if test.get("kind") == "guard"]
     failing = [test for test in guards if test.get("outcome") not in ("passed", "skipped")]
@@ -140,7 +140,7 @@ def guards_pass(case: Case) -> RuleOutcome:
     )
 
 
-def has_target(case: Case) -> RuleOutcome:
+def has_target(case: RuleCase) -> RuleOutcome:
     """At least one target, unless the behaviour is to stay (refactor, delete, analyze, measured speed).
 
     Where every requirement is verified by inspection there need be no test: GREEN then has to show that nothing runs otherwise. A
@@ -158,49 +158,49 @@ def has_target(case: Case) -> RuleOutcome:
     return broken("no test asserts behaviour that the base lacks - add a target", path="test_files", measured=targets)
 
 
-def nothing_implemented(case: Case) -> RuleOutcome:
+def nothing_implemented(case: RuleCase) -> RuleOutcome:
     """Executed: no declared new symbol exists at the tree of RED."""
     if case.fact("no_implementation_exists") is True:
         return held(True)
     return broken("part of the implementation exists already - RED writes tests only", measured=False)
 
 
-def product_untouched(case: Case) -> RuleOutcome:
+def product_untouched(case: RuleCase) -> RuleOutcome:
     """Measured: RED changed test files alone."""
     fix = "put these files back; RED writes tests only"
     return none_of(case.fact_list("product_changed"), what="product files were changed", fix=fix)
 
 
-def all_collected(case: Case) -> RuleOutcome:
+def all_collected(case: RuleCase) -> RuleOutcome:
     """Executed: the runner collected every declared test."""
     fix = "declare tests by the names that the runner reports"
     return none_of(case.fact_list("declared_missing"), what="declared but not collected", fix=fix)
 
 
-def collected_cleanly(case: Case) -> RuleOutcome:
+def collected_cleanly(case: RuleCase) -> RuleOutcome:
     """Executed: no test file broke while it was collected, but for the want of what the specification declares."""
     errors = case.fact_list("collection_errors")
     wrong = [item for item in errors if not (isinstance(item, dict) and item.get("right_reason") is True)]
     return none_of(wrong, what="collection failed", fix="correct these files")
 
 
-def no_duplicates(case: Case) -> RuleOutcome:
+def no_duplicates(case: RuleCase) -> RuleOutcome:
     """Measured: no test hides another of the same name."""
     return none_of(case.fact_list("duplicates"), what="one name defined twice", fix="rename one of the two")
 
 
-def existing_kept(case: Case) -> RuleOutcome:
+def existing_kept(case: RuleCase) -> RuleOutcome:
     """Measured: no existing test was changed or deleted that the specification does not list; more rows are allowed."""
     fix = "put them back; only the specification can end an existing test (its symbols, change changed or removed)"
     return none_of(case.fact_list("existing_changed"), what="existing tests", fix=fix)
 
 
-def none_vacuous(case: Case) -> RuleOutcome:
+def none_vacuous(case: RuleCase) -> RuleOutcome:
     """Measured by older versions: every test has an assertion that can fail. Their contracts still name it."""
     return none_of(case.fact_list("vacuous"), what="tests that prove nothing", fix="assert the exact result")
 
 
-def stubs_red(case: Case) -> RuleOutcome:
+def stubs_red(case: RuleCase) -> RuleOutcome:
     """Executed: against stubs of the declared symbols every target still fails."""
     survivors = case.fact_list("stub_survivors")
     if survivors:
@@ -214,7 +214,7 @@ def stubs_red(case: Case) -> RuleOutcome:
     return held(run)
 
 
-def frozen_taken(case: Case) -> RuleOutcome:
+def frozen_taken(case: RuleCase) -> RuleOutcome:
     """Measured: every test, or at least its file, has the hash by which later stages will know it unchanged."""
     frozen = {name.split("[")[0] for name in case.fact_record("frozen")}
     frozen |= set(case.fact_record("frozen_files"))
@@ -223,7 +223,7 @@ def frozen_taken(case: Case) -> RuleOutcome:
     return none_of(missing, what="tests without a hash", fix="define them in the declared test files")
 
 
-def examples_asserted(case: Case) -> RuleOutcome:
+def examples_asserted(case: RuleCase) -> RuleOutcome:
     """Measured: each example that the user gave is asserted by a test."""
     intake = case.input("intake_record")
     examples = [example for _, example in strings(intake, "examples")]
@@ -236,7 +236,7 @@ def examples_asserted(case: Case) -> RuleOutcome:
     return judged(wrong, measured=len(examples), fix="assert it with its very values")
 
 
-def _targets(case: Case) -> list[Json]:
+def _targets(case: RuleCase) -> list[Json]:
     return [test for test in case.fact_records("tests") if test.get("kind") != "guard"]
 
 
@@ -249,18 +249,18 @@ def _tests(suite: Json) -> list[tuple[str, Json]]:
     ]
 
 
-def _requirements(case: Case) -> list[Json]:
+def _requirements(case: RuleCase) -> list[Json]:
     """The requirements that tests must show to be met: what is verified by inspection has no test."""
     return [item for item in _met(case) if text(item, "verification_method") != "inspection"]
 
 
-def _met(case: Case) -> list[Json]:
+def _met(case: RuleCase) -> list[Json]:
     """The requirements that must be met."""
     listed = entries(case.needed_input("specification"), "requirements")
     return [item for _, item in listed if text(item, "priority") != "wont"]
 
 
-def _stubbed_symbols(case: Case) -> list[str]:
+def _stubbed_symbols(case: RuleCase) -> list[str]:
     """Names of declared Python functions and methods: what a stub can be made of."""
     return [
         text(item, "name")

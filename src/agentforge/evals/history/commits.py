@@ -87,7 +87,7 @@ class ChangedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class HistoryCommit:
     """A change with exactly one parent.
 
     Attributes:
@@ -146,7 +146,7 @@ class History:
 
     def read(
         self, *, last: int | None = None, shas: Sequence[str] = (), keep: frozenset[Reason] = frozenset()
-    ) -> Iterator[Commit | LeftOut]:
+    ) -> Iterator[HistoryCommit | LeftOut]:
         """Yield the newest commits of HEAD, or the named ones.
 
         Args:
@@ -190,7 +190,7 @@ class History:
 
     def _judged(
         self, sha: str, parents: list[str], when: int, subject: str, body: str, keep: frozenset[Reason]
-    ) -> Commit | LeftOut:
+    ) -> HistoryCommit | LeftOut:
         reason = self._without_parent(sha, parents)
         files: tuple[ChangedFile, ...] = ()
         if reason is None:
@@ -200,7 +200,7 @@ class History:
             reason = "too-large" if too_large else _reason(files, keep)
         if reason is not None:
             return LeftOut(sha=sha, subject=subject, reason=reason)
-        return Commit(sha=sha, parent=parents[0], at=when, subject=subject, body=body, files=files)
+        return HistoryCommit(sha=sha, parent=parents[0], at=when, subject=subject, body=body, files=files)
 
     def _without_parent(self, sha: str, parents: list[str]) -> Reason | None:
         if len(parents) > 1:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError, ToolchainError
-from agentforge.evals.history.commits import Commit, History
+from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.trials.hidden import holds_tests
 from agentforge.suite.test_environment import Edits, run_tree, sound
 from agentforge.verification.source.test_hashes import test_hashes
@@ -30,7 +30,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class HistoryEvidence:
     """How the tests of a commit's changed test files end.
 
     Attributes:
@@ -51,18 +51,18 @@ class Evidence:
     reason: str = ""
 
 
-def evidence_of(commit: Commit, history: History, rig: Rig) -> Evidence:
+def evidence_of(commit: HistoryCommit, history: History, rig: Rig) -> HistoryEvidence:
     """Run the changed test files of a commit on the state before it and at the commit.
 
     Args:
         rig: of a checkout of the same repository, in which the tests can run.
     """
     if not commit.tests and not any(one.role == "code" for one in commit.products):
-        return Evidence(files={}, reason=ALL_PASS)
+        return HistoryEvidence(files={}, reason=ALL_PASS)
     paths = [one.path for one in commit.tests if one.status != "deleted"]
     texts = {path: history.text(commit.sha, path) for path in paths or _neighbours(commit, history)}
     files = {path: text for path, text in texts.items() if text is not None}
-    found = Evidence(files=files, run=tuple(path for path, text in files.items() if holds_tests(path, text)))
+    found = HistoryEvidence(files=files, run=tuple(path for path, text in files.items() if holds_tests(path, text)))
     if len(files) < len(texts):
         return _without(found, "a file of its tests is no UTF-8 text")
     if not found.run:
@@ -75,7 +75,7 @@ def evidence_of(commit: Commit, history: History, rig: Rig) -> Evidence:
         return _without(found, f"its tests cannot be run here: {exc.message}")
 
 
-def _neighbours(commit: Commit, history: History) -> list[str]:
+def _neighbours(commit: HistoryCommit, history: History) -> list[str]:
     """The test files that speak of the changed code, for a commit that changes no test; the shortest ones."""
     places = [PurePosixPath(one.old_path) for one in commit.products if one.role == "code" and one.old_path]
     stems = [place.parent.name if place.stem in _PACKAGES else place.stem for place in places]
@@ -88,7 +88,7 @@ def _neighbours(commit: Commit, history: History) -> list[str]:
     return [path for _, path in sorted(found)[:_MOST_NEIGHBOURS]]
 
 
-def _measured(found: Evidence, commit: Commit, history: History, rig: Rig) -> Evidence:
+def _measured(found: HistoryEvidence, commit: HistoryCommit, history: History, rig: Rig) -> HistoryEvidence:
     after = run_tree(rig, commit.sha, tests=found.run)
     if not sound(after, rig.plan) or not after.passed_ids:
         return _without(found, f"its tests do not pass at the commit itself: {_said(after)}")
@@ -105,7 +105,7 @@ def _measured(found: Evidence, commit: Commit, history: History, rig: Rig) -> Ev
         return _without(
             found, f"the tests that it adds or changes do not pass at the commit itself: {', '.join(failing)}"
         )
-    return Evidence(
+    return HistoryEvidence(
         files=found.files,
         run=found.run,
         targets=targets,
@@ -116,7 +116,7 @@ def _measured(found: Evidence, commit: Commit, history: History, rig: Rig) -> Ev
 
 
 def _own_that_fail(
-    found: Evidence, commit: Commit, history: History, *, unsteady: Sequence[str], targets: Sequence[str]
+    found: HistoryEvidence, commit: HistoryCommit, history: History, *, unsteady: Sequence[str], targets: Sequence[str]
 ) -> list[str]:
     """The tests that the commit adds or changes, where some fail at the commit itself and none of them judges it.
 
@@ -138,8 +138,8 @@ def _last_name(test_id: str) -> str:
     return test_id.partition("[")[0].rpartition("::")[2].partition("/")[0]  # a subtest of Go belongs to its test
 
 
-def _without(found: Evidence, reason: str) -> Evidence:
-    return Evidence(files=found.files, run=found.run, reason=reason)
+def _without(found: HistoryEvidence, reason: str) -> HistoryEvidence:
+    return HistoryEvidence(files=found.files, run=found.run, reason=reason)
 
 
 def _said(run: SuiteRun) -> str:

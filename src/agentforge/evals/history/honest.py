@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentforge.evals.history.commits import ChangedFile, Commit, History, Range
-from agentforge.evals.history.evidence import Evidence
+from agentforge.evals.history.commits import ChangedFile, History, HistoryCommit, Range
+from agentforge.evals.history.evidence import HistoryEvidence
 from agentforge.evals.history.requests import action_of, message_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.source.test_hashes import test_hashes
@@ -30,9 +30,9 @@ _TITLE, _GOAL = 90, 280  # characters
 class HonestWork:
     """One commit as the replies of a model, stage by stage."""
 
-    commit: Commit
+    commit: HistoryCommit
     history: History
-    evidence: Evidence
+    evidence: HistoryEvidence
 
     @property
     def request(self) -> str:

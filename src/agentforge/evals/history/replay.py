@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentforge.evals.history.commits import Commit, History, LeftOut
+from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
 from agentforge.evals.history.evidence import ALL_PASS, evidence_of
 from agentforge.evals.history.honest import HonestWork
 from agentforge.evals.trials.hidden import rig_of
@@ -61,7 +61,7 @@ class Replay:
 
 def replays(
     history: History,
-    commits: Iterator[Commit | LeftOut],
+    commits: Iterator[HistoryCommit | LeftOut],
     folder: Path,
     *,
     project: str,
@@ -123,7 +123,7 @@ def summary_lines(done: Sequence[Replay]) -> list[str]:
 
 
 def _replayed(
-    one: Commit | LeftOut, history: History, folder: Path, rig: Rig, playing: Processes, *, project: str
+    one: HistoryCommit | LeftOut, history: History, folder: Path, rig: Rig, playing: Processes, *, project: str
 ) -> Replay | None:
     """Replay one commit; None when it was interrupted."""
     base = Replay(project=project, sha=one.sha, subject=one.subject, outcome="left out")

@@ -10,7 +10,7 @@ from agentforge.messages import Message, ModelRequest, Text
 from agentforge.tokens import cut_middle
 
 if TYPE_CHECKING:
-    from agentforge.evals.history.commits import Commit
+    from agentforge.evals.history.commits import HistoryCommit
     from agentforge.models.api.model import Model
 
 _TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin
@@ -35,7 +35,7 @@ Do not speak of tests, commits, pull requests or numbers of issues, and do not s
 Reply with the request alone, as plain text."""
 
 
-def message_of(commit: Commit) -> str:
+def message_of(commit: HistoryCommit) -> str:
     """The message without what only the project's own records need: trailers, numbers of issues, the kind before the subject."""
     subject = _NUMBER.sub("", _KIND.sub("", commit.subject)).strip()
     body = re.sub(r"\n{3,}", "\n\n", _NUMBER.sub("", _TRAILER.sub("", commit.body))).strip()
@@ -43,7 +43,7 @@ def message_of(commit: Commit) -> str:
     return f"{subject}\n\n{body}".strip()
 
 
-def written(commit: Commit, tests_diff: str, model: Model) -> tuple[str, int]:
+def written(commit: HistoryCommit, tests_diff: str, model: Model) -> tuple[str, int]:
     """Ask a model for the request.
 
     Args:
@@ -69,7 +69,7 @@ def written(commit: Commit, tests_diff: str, model: Model) -> tuple[str, int]:
     return text, reply.usage.prompt_tokens + reply.usage.completion_tokens
 
 
-def action_of(commit: Commit) -> str:
+def action_of(commit: HistoryCommit) -> str:
     """The kind of request, for the figures: by the words of the subject; a change of what there is when they say nothing."""
     words = frozenset(re.findall(r"[a-z]+", commit.subject.lower()))
     return next((action for action, known in _ACTIONS if words & known), "modify")

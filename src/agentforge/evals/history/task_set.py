@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import StorageError, UsageError
 from agentforge.evals.case_file import write_files
-from agentforge.evals.history.commits import Commit, History, LeftOut
+from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
 from agentforge.evals.history.evidence import evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written
 from agentforge.evals.trials.hidden import rig_of
@@ -25,7 +25,7 @@ from agentforge.evals.trials.task import FILE
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.evals.history.evidence import Evidence
+    from agentforge.evals.history.evidence import HistoryEvidence
     from agentforge.models.api.model import Model
     from agentforge.suite.test_environment import Rig
 
@@ -94,7 +94,7 @@ class SetFolder:
 
 def tasks_from(
     history: History,
-    commits: Iterator[Commit | LeftOut],
+    commits: Iterator[HistoryCommit | LeftOut],
     folder: Path,
     *,
     settings: Settings,
@@ -124,7 +124,7 @@ def tasks_from(
 
 
 def _written_task(
-    commit: Commit, found: Evidence, history: History, folder: Path, *, rig: Rig, model: Model | None
+    commit: HistoryCommit, found: HistoryEvidence, history: History, folder: Path, *, rig: Rig, model: Model | None
 ) -> Made:
     request, tokens = message_of(commit), 0
     if model is not None:
@@ -145,13 +145,13 @@ def _written_task(
     return Made(sha=commit.sha, subject=commit.subject, task=name, targets=len(found.targets), tokens=tokens)
 
 
-def _tests_diff(commit: Commit, history: History) -> str:
+def _tests_diff(commit: HistoryCommit, history: History) -> str:
     paths = [path for one in commit.tests for path in {one.path, one.old_path} if path]
     output = history.command.output("diff-tree", "-p", "--no-color", commit.parent, commit.sha, "--", *paths)
     return output.decode("utf-8", "replace")
 
 
-def _note(commit: Commit, found: Evidence, *, by_hand: bool) -> str:
+def _note(commit: HistoryCommit, found: HistoryEvidence, *, by_hand: bool) -> str:
     """What a person who edits the request wants to know, as comments."""
     names = names_of(found.targets)
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

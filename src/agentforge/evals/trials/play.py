@@ -26,7 +26,7 @@ from agentforge.evals.case_file import write_files
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import HONEST, EvalTask, task_of
-from agentforge.evals.trials.verdict import Asked, Ending, judge
+from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 from agentforge.events.kinds import ToolStarted
 from agentforge.suite.detection import detect
 from agentforge.workspace.git.newrepo import init_repository
@@ -270,7 +270,7 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
         outcome=outcome,
         stage=str(result_value(result)["stage"]),
         asked=tuple(
-            Asked(kind=one.kind, text=f"{one.question} {one.reason} {' '.join(one.options)}")
+            TrialQuestion(kind=one.kind, text=f"{one.question} {one.reason} {' '.join(one.options)}")
             for one in state.open_escalations
         ),
         report=json.dumps(state.artifacts.get("analyze", {}), ensure_ascii=False, default=str),

@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class TrialPlan:
     """What an evaluation was set out to do.
 
     Attributes:
@@ -43,7 +43,7 @@ class Results:
     """An evaluation as far as it has come. `rows` are in the order of the plan."""
 
     folder: Path
-    plan: Plan
+    plan: TrialPlan
     rows: tuple[Row, ...]
 
     @property
@@ -57,7 +57,7 @@ class Results:
         return [(model, task) for model in self.plan.models for task in self.plan.tasks if (model, task) not in done]
 
 
-def begin(folder: Path, plan: Plan) -> None:
+def begin(folder: Path, plan: TrialPlan) -> None:
     """Make the folder of an evaluation.
 
     Raises:
@@ -173,9 +173,9 @@ def _value(line: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _plan(value: Mapping[str, Any], path: Path) -> Plan:
+def _plan(value: Mapping[str, Any], path: Path) -> TrialPlan:
     listed: Sequence[str] = ("models", "tasks")
     try:
-        return Plan(**{**value, **{name: tuple(value[name]) for name in listed}})
+        return TrialPlan(**{**value, **{name: tuple(value[name]) for name in listed}})
     except (KeyError, TypeError) as exc:
         raise UsageError(f"{path}: its plan cannot be read: {exc}", hint="it is of another version") from exc

@@ -16,7 +16,7 @@ _HUMAN = (*_ASKED, "stuck", "approval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TrialQuestion:
     """A question that a human was asked: its kind, and every word of it."""
 
     kind: str
@@ -39,7 +39,7 @@ class Ending:
 
     outcome: str
     stage: str = ""
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[TrialQuestion, ...] = ()
     report: str = ""
     hidden: tuple[str, ...] | None = None
     peeked: bool = False
@@ -111,7 +111,7 @@ def _asked(task: EvalTask, end: Ending) -> Judgement:
     return Judgement(verdict="escalated", lost_in=end.stage, why=why)
 
 
-def _speaks_of(words: Sequence[str], questions: Sequence[Asked]) -> bool:
+def _speaks_of(words: Sequence[str], questions: Sequence[TrialQuestion]) -> bool:
     text = " ".join(one.text for one in questions).casefold()
     return bool(questions) and (not words or any(word.casefold() in text for word in words))
 

@@ -9,12 +9,12 @@ from functools import partial
 
 from agentforge.languages.go.runner import run_go
 from agentforge.languages.go.tests import go_tests
-from agentforge.languages.language import Ask, Language, ProjectFiles
+from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.null_implementation import null_implementation
 from agentforge.languages.native.stubs import native_variants
 from agentforge.languages.native.wrapper_commands import unwrapped
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -39,7 +39,7 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
     return replace(plan, command=words) if plan is not None else None
 
 
-def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     return run_go(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
 
 

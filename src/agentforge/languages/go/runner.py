@@ -17,7 +17,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.go.failures import collection_errors, folders_of, test_failure
-from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
@@ -67,7 +67,7 @@ class _Package:
 
 
 def run_go(
-    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
     """Run the tests of all packages, or of the packages of the named tests.
 
@@ -115,7 +115,7 @@ def run_go(
     )
 
 
-def _environment(ground: Ground) -> dict[str, str]:
+def _environment(ground: TestSandbox) -> dict[str, str]:
     """Offline, with the modules that the user has downloaded."""
     mode = (
         {}
@@ -151,7 +151,7 @@ def _patterns(plan: TestPlan, folders: Sequence[str]) -> list[str]:
 
 
 def _packages(
-    plan: TestPlan, ground: Ground, env: Mapping[str, str], folders: Sequence[str]
+    plan: TestPlan, ground: TestSandbox, env: Mapping[str, str], folders: Sequence[str]
 ) -> tuple[list[_Package], str, str]:
     """The packages with tests, the module's path, and Go's version."""
     argv = ["go", "list", "-e", "-json", *_flags(plan), *_patterns(plan, folders)]
@@ -206,7 +206,7 @@ def _plant(packages: Sequence[_Package], checkout: Path, word: str, drawn: Mappi
 
 
 def _build(
-    plan: TestPlan, ground: Ground, env: Mapping[str, str], packages: Sequence[_Package], timeout_s: float
+    plan: TestPlan, ground: TestSandbox, env: Mapping[str, str], packages: Sequence[_Package], timeout_s: float
 ) -> tuple[Completed, dict[str, Path]]:
     """Build every package's test program; nothing of the project runs here."""
     programs = ground.scratch / "programs"
@@ -236,7 +236,7 @@ def _asked(package: _Package, tests: Sequence[str]) -> _Package:
 
 def _run_all(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     packages: Sequence[_Package],
     programs: Mapping[str, Path],
     *,
@@ -273,7 +273,7 @@ def _run_all(
 
 def _run_package(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     package: _Package,
     program: Path,
     *,

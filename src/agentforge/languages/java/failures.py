@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from agentforge.testing.junit_xml import Case
+from agentforge.testing.junit_xml import JunitCase
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure
 
 _TEXT_LIMIT = 1500
@@ -66,7 +66,7 @@ def compile_errors(
     return errors, list(dict.fromkeys(broken))
 
 
-def case_failure(case: Case, *, test_file: str, place: Place) -> Failure:
+def case_failure(case: JunitCase, *, test_file: str, place: Place) -> Failure:
     """Describe a test that failed, from its element in the report."""
     text = case.text or case.message
     kind = case.kind or _WORD.findall(text.partition(":")[0] or "Error")[-1]

@@ -8,11 +8,11 @@ from functools import partial
 from agentforge.languages.java.project import find_java, plan_of_java_words
 from agentforge.languages.java.runner import run_java
 from agentforge.languages.java.tests import java_tests
-from agentforge.languages.language import Ask, Language, ProjectFiles
+from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.null_implementation import null_implementation
 from agentforge.languages.native.stubs import native_variants
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -25,7 +25,7 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
     return plan_of_java_words(command, environ=project.environ, base=project.base)
 
 
-def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     return run_java(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
 
 

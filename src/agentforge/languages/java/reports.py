@@ -10,15 +10,15 @@ from pathlib import Path
 from agentforge.errors import ToolchainError
 from agentforge.languages.java.failures import case_failure, files_by_class
 from agentforge.languages.java.project import is_java_test
-from agentforge.testing.junit_xml import Case, read_cases
-from agentforge.testing.launch import Ground
+from agentforge.testing.junit_xml import JunitCase, read_cases
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import Outcome, TestOutcome
 from agentforge.workspace.code.symbols import parse_tree
 
 _NAME = re.compile(r"^([\w$]+)(?:\([^)]*\)|\{[^}]*\})?(.*)$", re.DOTALL)
 
 
-def report_files(ground: Ground) -> Iterator[Path]:
+def report_files(ground: TestSandbox) -> Iterator[Path]:
     """The reports of a run: below `target/surefire-reports`, `build/test-results`, or the scratch folder."""
     for top in (ground.checkout, ground.scratch / "reports"):
         for folder, inner, names in os.walk(top):
@@ -62,7 +62,7 @@ def _places(checkout: Path, sources: Sequence[str]) -> dict[str, str]:
     return {**_inner_classes(checkout, sources), **files_by_class(sources)}
 
 
-def _outcome(case: Case, places: Mapping[str, str]) -> TestOutcome:
+def _outcome(case: JunitCase, places: Mapping[str, str]) -> TestOutcome:
     file = _place(case.classname, places)
     owner = case.classname.rpartition(".")[2].replace("$", "::")
     name = _case_name(case, owner)
@@ -74,7 +74,7 @@ def _outcome(case: Case, places: Mapping[str, str]) -> TestOutcome:
     return TestOutcome(id="::".join(parts), outcome=outcome, duration_s=case.duration_s, failure=failure)
 
 
-def _case_name(case: Case, owner: str) -> str:
+def _case_name(case: JunitCase, owner: str) -> str:
     """`even[1]` for `even(int)[1]` and `even{int}[1]`; empty for what happened to the class as a whole."""
     if case.name in ("", case.classname, owner):
         return ""

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from agentforge.languages.java.failures import compile_errors
 from agentforge.languages.java.project import class_path, is_java_test
 from agentforge.languages.java.reports import outcomes_of, package_of, report_files
-from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
@@ -54,7 +54,7 @@ class _Plant:
 
 
 def run_java(
-    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
     """Run the suite; the console launcher and Maven's own names allow the named files alone.
 
@@ -164,7 +164,7 @@ def _flavour(checkout: Path, module: str, sources: Sequence[str]) -> str:
 
 def _run(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     sources: Sequence[str],
     planted: Sequence[_Plant],
     *,
@@ -184,7 +184,7 @@ def _run(
 
 def _maven(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     planted: Sequence[_Plant],
     *,
     tests: Sequence[str],
@@ -214,7 +214,7 @@ def _named_alone(checkout: Path, tests: Sequence[str]) -> list[str]:
     return stems if stems and not own and all(_CHOSEN.match(one) for one in stems) else []
 
 
-def _local_repository(plan: TestPlan, ground: Ground) -> Path | None:
+def _local_repository(plan: TestPlan, ground: TestSandbox) -> Path | None:
     """Where Maven's downloads lie; None when the command, the project or MAVEN_OPTS says it."""
     config = ground.checkout / ".mvn" / "maven.config"
     told = [*plan.command, os.environ.get("MAVEN_OPTS", ""), config.read_text("utf-8") if config.is_file() else ""]
@@ -228,7 +228,7 @@ def _local_repository(plan: TestPlan, ground: Ground) -> Path | None:
     return Path(found[1].strip().replace("${user.home}", str(home.parent))) if found else home / "repository"
 
 
-def _by_gradle(plan: TestPlan, ground: Ground, *, timeout_s: float) -> Completed:
+def _by_gradle(plan: TestPlan, ground: TestSandbox, *, timeout_s: float) -> Completed:
     """Gradle offline, with what the user has downloaded as a read-only cache."""
     theirs = Path(os.environ.get("GRADLE_USER_HOME") or Path(os.environ.get("HOME") or Path.home()) / ".gradle")
     ours = ground.scratch / "gradle"
@@ -248,7 +248,7 @@ def _by_gradle(plan: TestPlan, ground: Ground, *, timeout_s: float) -> Completed
 
 
 def _console(
-    plan: TestPlan, ground: Ground, sources: Sequence[str], *, seed: int | None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, sources: Sequence[str], *, seed: int | None, timeout_s: float
 ) -> tuple[Completed, Completed]:
     """Compile everything in one box, run it in another where the classes are read-only."""
     classes, reports, listed = (ground.scratch / name for name in ("classes", "reports", "sources"))
@@ -277,7 +277,7 @@ def _console(
     return built, ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
 
 
-def _machine(name: str, ground: Ground) -> str:
+def _machine(name: str, ground: TestSandbox) -> str:
     """The user's options for the Java machine of a build tool, and those that a box asks for."""
     return " ".join([os.environ.get(name, ""), f"-Duser.home={ground.scratch / 'home'}", *JVM]).strip()
 

@@ -9,8 +9,8 @@ from agentforge.languages.javascript.project import find_javascript, is_test, pl
 from agentforge.languages.javascript.runner import run_javascript
 from agentforge.languages.javascript.stubs import javascript_variants
 from agentforge.languages.javascript.tests import holds_tests, plain_tests
-from agentforge.languages.language import Ask, Language, ProjectFiles
-from agentforge.testing.launch import Ground
+from agentforge.languages.language import Language, ProjectFiles, RunOptions
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -28,7 +28,7 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
     return plan_of_words(project.repo, command, environ=project.environ, base=project.base, by="the setting")
 
 
-def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     return run_javascript(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
 
 

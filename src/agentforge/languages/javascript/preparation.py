@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from agentforge.languages.javascript.typescript_failures import compiler_failures
-from agentforge.testing.launch import Ground, box
+from agentforge.testing.launch import TestSandbox, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -19,7 +19,7 @@ _TOLD = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedProject:
     """What came of the commands before the tests.
 
     Attributes:
@@ -31,10 +31,10 @@ class Prepared:
     built: Mapping[str, str]
 
 
-NOTHING = Prepared(failed={}, built={})
+NOTHING = PreparedProject(failed={}, built={})
 
 
-def prepare(plan: TestPlan, ground: Ground, *, timeout_s: float) -> Prepared:
+def prepare(plan: TestPlan, ground: TestSandbox, *, timeout_s: float) -> PreparedProject:
     """Run the commands that a plan has before its tests, in the sandbox, in the checkout whose tests run.
 
     A command that fails is no verdict: a compiler that finds a wrong type may still have written everything.
@@ -58,10 +58,10 @@ def prepare(plan: TestPlan, ground: Ground, *, timeout_s: float) -> Prepared:
         )
         if done.exit_code != 0 or done.timed_out:
             failed[command] = "it was stopped at its time limit" if done.timed_out else done.text[-_TOLD:]
-    return Prepared(failed=failed, built=_built(before, _files(ground) - before))
+    return PreparedProject(failed=failed, built=_built(before, _files(ground) - before))
 
 
-def with_failed_build(run: SuiteRun, prepared: Prepared, *, root: str) -> SuiteRun:
+def with_failed_build(run: SuiteRun, prepared: PreparedProject, *, root: str) -> SuiteRun:
     """Tell of a build that failed, where the tests could not be loaded after it.
 
     Args:
@@ -81,7 +81,7 @@ def with_failed_build(run: SuiteRun, prepared: Prepared, *, root: str) -> SuiteR
     return replace(run, collection_errors=(*errors, *(one for one in run.collection_errors if one.id not in known)))
 
 
-def named_by_source(run: SuiteRun, prepared: Prepared) -> SuiteRun:
+def named_by_source(run: SuiteRun, prepared: PreparedProject) -> SuiteRun:
     """Name the tests of compiled files by the files that people write."""
     if not prepared.built:
         return run
@@ -99,7 +99,7 @@ def named_by_source(run: SuiteRun, prepared: Prepared) -> SuiteRun:
     )
 
 
-def _files(ground: Ground) -> frozenset[str]:
+def _files(ground: TestSandbox) -> frozenset[str]:
     found: list[str] = []
     for folder, inner, names in os.walk(ground.checkout):
         inner[:] = [name for name in inner if name not in _SKIPPED]

@@ -13,7 +13,7 @@ from agentforge.languages.javascript.preparation import named_by_source, prepare
 from agentforge.languages.javascript.project import is_test
 from agentforge.languages.javascript.typescript_failures import compiler_failures
 from agentforge.testing.channel import Channel, Received
-from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box
+from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
@@ -41,7 +41,7 @@ _TESTS = {
 
 
 def run_javascript(
-    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
     """Run the suite, or the files of the named tests.
 
@@ -80,7 +80,7 @@ def run_javascript(
     return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
 
 
-def _plant(plan: TestPlan, ground: Ground, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
+def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
     """Write the planted tests beside a test file, under a name of the same form; returns its path.
 
     Mocha is given the file by name, so it can lie outside of the checkout.

@@ -26,7 +26,7 @@ _WRAPPING = frozenset({"parenthesized_expression", "as_expression", "satisfies_e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class JavascriptDefinition:
     """A name and what it stands for: a function, a class, an object, or any other value. `Class.method` for what lies inside."""
 
     name: str
@@ -48,7 +48,7 @@ def broken(root: SgNode) -> bool:
     return root.find(kind="ERROR") is not None
 
 
-def definitions(root: SgNode) -> Iterator[Definition]:
+def definitions(root: SgNode) -> Iterator[JavascriptDefinition]:
     """Everything that a file defines at its top, in classes and in objects; what stands inside of functions belongs to them.
 
     An anonymous default export is called `default`. The body of a function that is called where it stands counts as top.
@@ -110,12 +110,12 @@ def unwrapped(node: SgNode) -> SgNode:
     return node
 
 
-def _inside(node: SgNode, parent: str) -> Iterator[Definition]:
+def _inside(node: SgNode, parent: str) -> Iterator[JavascriptDefinition]:
     for child in node.children():
         kind = child.kind()
         name = child.field("name")
         if kind in _DECLARATIONS:
-            yield Definition(name=_joined(parent, name.text() if name else "default"), node=child)
+            yield JavascriptDefinition(name=_joined(parent, name.text() if name else "default"), node=child)
         elif kind in CLASSES:
             yield from _value(_joined(parent, name.text() if name else "default"), child)
         elif kind == "variable_declarator":
@@ -132,9 +132,9 @@ def _inside(node: SgNode, parent: str) -> Iterator[Definition]:
             yield from _inside(child, parent)
 
 
-def _value(name: str, node: SgNode) -> Iterator[Definition]:
+def _value(name: str, node: SgNode) -> Iterator[JavascriptDefinition]:
     """A value under a name, and what it holds."""
-    yield Definition(name=name, node=node)
+    yield JavascriptDefinition(name=name, node=node)
     if node.kind() in CLASSES:
         body = node.field("body")
         for member in body.children() if body is not None else ():
@@ -144,18 +144,18 @@ def _value(name: str, node: SgNode) -> Iterator[Definition]:
             yield from _member(name, member)
 
 
-def _member(owner: str, node: SgNode) -> Iterator[Definition]:
+def _member(owner: str, node: SgNode) -> Iterator[JavascriptDefinition]:
     key = node.field("name") or node.field("key") or node.field("property")
     if key is None:
         return
     name = _joined(owner, key.text().strip("'\""))
     if node.kind() == "method_definition":
-        yield Definition(name=name, node=node)
+        yield JavascriptDefinition(name=name, node=node)
     elif (value := node.field("value")) is not None:
         yield from _value(name, unwrapped(value))
 
 
-def _assigned(node: SgNode) -> Iterator[Definition]:
+def _assigned(node: SgNode) -> Iterator[JavascriptDefinition]:
     """`exports.slug = ...`, `module.exports = ...`, `Kit.prototype.slug = ...`, `kit.slug = ...`."""
     left, right = node.field("left"), node.field("right")
     if left is None or right is None:
@@ -174,7 +174,7 @@ def _assigned(node: SgNode) -> Iterator[Definition]:
     elif value.kind() == "object":
         for member in value.children():
             yield from _member("", member)
-        yield Definition(name="default", node=value)
+        yield JavascriptDefinition(name="default", node=value)
     else:
         own = value.field("name")
         yield from _value(own.text() if own is not None else "default", value)
@@ -191,7 +191,7 @@ def anywhere(root: SgNode, name: str) -> SgNode | None:
     return found[0] if len(places) == 1 else None
 
 
-def _called_in_place(node: SgNode) -> Iterator[Definition]:
+def _called_in_place(node: SgNode) -> Iterator[JavascriptDefinition]:
     """What stands in the body of `(function () { ... })()`, and of the factory that is handed to it."""
     function, arguments = node.field("function"), node.field("arguments")
     first = unwrapped(function) if function is not None else None

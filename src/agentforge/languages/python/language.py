@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agentforge.languages.language import Ask, Language, ProjectFiles
+from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.python.plan import find_python
 from agentforge.languages.python.runner import run_python
 from agentforge.languages.python.stubs import python_variants
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
@@ -15,7 +15,7 @@ def _find(project: ProjectFiles) -> TestPlan | None:
     return find_python(project.repo, project.names, project.settings, project.environ, project.base)
 
 
-def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     return run_python(
         plan,
         ground,

@@ -12,7 +12,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.coverage import trace_setup
-from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box
+from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_assembly import Canaries, assemble
@@ -24,7 +24,7 @@ _COINS = 4
 
 def run_python(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     *,
     tests: Sequence[str] = (),
     extra_args: Sequence[str] = (),
@@ -74,7 +74,7 @@ def run_python(
 
 
 def run_mutants(
-    plan: TestPlan, ground: Ground, mutants: Mapping[str, Any], *, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, mutants: Mapping[str, Any], *, timeout_s: float
 ) -> tuple[dict[str, Any], ...]:
     """Start the mutation server in the project's own python (see programs/mutants_program.py).
 
@@ -95,7 +95,7 @@ def run_mutants(
 
 def _session(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     channel: Channel,
     *,
     setup: Mapping[str, Any],
@@ -121,7 +121,7 @@ def _session(
 
 def _setup(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     *,
     channel: Channel,
     canaries: Canaries,
@@ -149,7 +149,7 @@ def _setup(
     }
 
 
-def _paths(plan: TestPlan, ground: Ground, tests: Sequence[str]) -> list[str]:
+def _paths(plan: TestPlan, ground: TestSandbox, tests: Sequence[str]) -> list[str]:
     """What the runner collects: the files of the named tests, else what the plan says."""
     if not tests:
         return list(plan.test_paths)

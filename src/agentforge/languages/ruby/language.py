@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from agentforge.languages.language import Ask, Language
+from agentforge.languages.language import Language, RunOptions
 from agentforge.languages.ruby.mutants import ruby_mutants
 from agentforge.languages.ruby.project import find_ruby, plan_of_ruby_words
 from agentforge.languages.ruby.runner import run_minitest
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 from agentforge.languages.ruby.tests import ruby_tests
-from agentforge.testing.launch import Ground
+from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
 
-def _run(plan: TestPlan, ground: Ground, ask: Ask) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     return run_minitest(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
 
 

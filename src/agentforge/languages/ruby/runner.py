@@ -10,7 +10,7 @@ from typing import Any
 from agentforge.languages.ruby.failures import failure_of
 from agentforge.languages.ruby.project import is_ruby_test
 from agentforge.testing.channel import Channel, Received
-from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
@@ -23,7 +23,7 @@ _FAILS, _PASSES = "  def {name}; assert false; end\n", "  def {name}; assert tru
 
 
 def run_minitest(
-    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
     """Run the suite, or the files of the named tests.
 

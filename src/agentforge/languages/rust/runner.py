@@ -15,7 +15,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.rust.failures import compile_error, panic
-from agentforge.testing.launch import Ground, borrowed, box
+from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
@@ -53,7 +53,7 @@ class _Target:
 
 
 def run_cargo(
-    plan: TestPlan, ground: Ground, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
 ) -> SuiteRun:
     """Run the unit and integration tests of a crate or workspace.
 
@@ -108,15 +108,15 @@ def run_cargo(
     )
 
 
-def _environment(ground: Ground) -> dict[str, str]:
+def _environment(ground: TestSandbox) -> dict[str, str]:
     return {"CARGO_TARGET_DIR": str(_target_folder(ground)), **cargo_downloads(os.environ)}
 
 
-def _target_folder(ground: Ground) -> Path:
+def _target_folder(ground: TestSandbox) -> Path:
     return ground.built or ground.scratch / "target"
 
 
-def _targets(plan: TestPlan, ground: Ground, env: Mapping[str, str]) -> list[_Target]:
+def _targets(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> list[_Target]:
     """What cargo would make test programs of.
 
     Raises:
@@ -171,7 +171,7 @@ def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping
 
 
 def _build(
-    plan: TestPlan, ground: Ground, env: Mapping[str, str], timeout_s: float, targets: Sequence[_Target]
+    plan: TestPlan, ground: TestSandbox, env: Mapping[str, str], timeout_s: float, targets: Sequence[_Target]
 ) -> Completed:
     """Build what `cargo test` would run; a target that does not compile leaves the others alone."""
     given = list(plan.command[2:])
@@ -217,14 +217,14 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
                 yield value
 
 
-def _programs(records: Sequence[Mapping[str, Any]], ground: Ground) -> Iterator[tuple[str, str]]:
+def _programs(records: Sequence[Mapping[str, Any]], ground: TestSandbox) -> Iterator[tuple[str, str]]:
     """Root file and test program, as cargo tells."""
     for record in records:
         if record.get("reason") == "compiler-artifact" and record.get("executable") and record["profile"]["test"]:
             yield os.path.relpath(str(record["target"]["src_path"]), ground.root), str(record["executable"])
 
 
-def _errors(records: Sequence[Mapping[str, Any]], ground: Ground) -> list[CollectionError]:
+def _errors(records: Sequence[Mapping[str, Any]], ground: TestSandbox) -> list[CollectionError]:
     """What does not compile, once for each file and message; a library is compiled twice."""
     found: dict[tuple[str, str], CollectionError] = {}
     for record in records:
@@ -263,7 +263,7 @@ def _lost(
 
 def _run_program(
     plan: TestPlan,
-    ground: Ground,
+    ground: TestSandbox,
     target: _Target,
     program: str,
     *,

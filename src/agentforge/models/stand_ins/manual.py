@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.models.stand_ins.scripted import Line
+    from agentforge.models.stand_ins.scripted import ScriptLine
 
 TERMINAL = "terminal"
 """The name under which the person is asked in the terminal."""
@@ -195,7 +195,7 @@ def _found(place: Path) -> Path | None:
     return None
 
 
-def _read(answer: Path) -> Line:
+def _read(answer: Path) -> ScriptLine:
     """The reply that an answer is: a mapping with known keys is taken as one, everything else is text."""
     try:
         text = answer.read_text("utf-8")

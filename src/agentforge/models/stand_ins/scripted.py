@@ -48,7 +48,7 @@ _ANY_STAGE = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class ScriptLine:
     """One reply of a script. `error_status` None = it is an answer."""
 
     text: str
@@ -103,7 +103,7 @@ class ScriptedModel:
         names = [f"{stage}@{request.labels.get(label)}" for label in ("candidate", "part")]
         return next((name for name in names if name.lower() in self._stages), stage)
 
-    def _line(self, stage: str, number: int) -> Line:
+    def _line(self, stage: str, number: int) -> ScriptLine:
         lines = self._stages.get(stage.lower(), self._stages.get(_ANY_STAGE, ()))
         if number <= len(lines):
             return lines[number - 1]
@@ -115,7 +115,7 @@ class ScriptedModel:
         )
 
 
-def reply_of(line: Line, request: ModelRequest, *, model: str) -> ModelReply:
+def reply_of(line: ScriptLine, request: ModelRequest, *, model: str) -> ModelReply:
     """Make the reply that a line stands for.
 
     Args:
@@ -153,7 +153,7 @@ def place_of(request: ModelRequest) -> tuple[str, int]:
     return stage, number
 
 
-def _load(path: Path) -> tuple[dict[str, tuple[Line, ...]], bool]:
+def _load(path: Path) -> tuple[dict[str, tuple[ScriptLine, ...]], bool]:
     value = _parse(path)
     if isinstance(value, list):
         return {_ANY_STAGE: _lines(value, at=f"{path}: ")}, False
@@ -198,13 +198,13 @@ def _refuse_duplicates(node: Any, path: Path) -> None:
         seen.add(str(key.value))
 
 
-def _lines(value: object, *, at: str) -> tuple[Line, ...]:
+def _lines(value: object, *, at: str) -> tuple[ScriptLine, ...]:
     if not isinstance(value, list):
         raise ConfigError(f"{at}: a list of replies is wanted, not {type(value).__name__}")
     return tuple(line_of(item, at=f"{at}[{index}]") for index, item in enumerate(value))
 
 
-def line_of(value: object, *, at: str) -> Line:
+def line_of(value: object, *, at: str) -> ScriptLine:
     """Read one reply as a script writes it.
 
     Args:
@@ -219,7 +219,7 @@ def line_of(value: object, *, at: str) -> Line:
     usage = _mapping(reply.get("usage") or {}, _USAGE_KEYS, at=f"{at}.usage")
     error = _mapping(reply.get("error") or {}, _ERROR_KEYS, at=f"{at}.error")
     samples = _samples(reply, at=at)
-    return Line(
+    return ScriptLine(
         text=samples[0],
         thinking=_text(reply, "thinking", at=at),
         calls=tuple(_call(call, at=f"{at}.tool_calls[{index}]") for index, call in enumerate(calls)),

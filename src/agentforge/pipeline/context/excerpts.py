@@ -14,7 +14,7 @@ from agentforge.workspace.code.symbols import outline_of, read_source
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from agentforge.workspace.code.relevance import Candidate
+    from agentforge.workspace.code.relevance import RelevantFile
     from agentforge.workspace.code.symbols import Symbol
 
 SMALL_FILE = 900
@@ -213,7 +213,7 @@ def head_of(text: str) -> tuple[int, int]:
 # -- candidates
 
 
-def candidate_text(candidate: Candidate, *, symbols: int) -> str:
+def candidate_text(candidate: RelevantFile, *, symbols: int) -> str:
     """A candidate file with its best symbols, one line each."""
     lines = [candidate.path + (" (tests)" if candidate.is_test else "")]
     for symbol in candidate.symbols[:symbols]:
@@ -223,7 +223,7 @@ def candidate_text(candidate: Candidate, *, symbols: int) -> str:
 
 
 def likely_views(
-    root: Path, candidates: Sequence[Candidate], *, named: Iterable[str] = (), behind: int = 0
+    root: Path, candidates: Sequence[RelevantFile], *, named: Iterable[str] = (), behind: int = 0
 ) -> list[View]:
     """Views of the best candidates: their fitting definitions whole, in the order of how well they fit.
 

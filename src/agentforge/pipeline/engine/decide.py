@@ -30,7 +30,7 @@ from agentforge.pipeline.model.effects import (
 from agentforge.pipeline.model.revisits import attempts_allowed, ending, reopening
 from agentforge.pipeline.model.rollback import going_back, sending_back
 from agentforge.pipeline.model.run_dependencies import await_next, unmet
-from agentforge.pipeline.model.stage import Question, Stage, action_of, items
+from agentforge.pipeline.model.stage import Stage, StageQuestion, action_of, items
 from agentforge.pipeline.parallel.candidates import adoption, attempts_first
 from agentforge.pipeline.stages import SPLIT
 from agentforge.pipeline.workflows.split.parts import next_part
@@ -148,7 +148,7 @@ def _judge(state: RunState, stage: Stage) -> Effect:
     return replace(first, also=tuple(others))
 
 
-def _question(question: Question, stage: Stage) -> Ask:
+def _question(question: StageQuestion, stage: Stage) -> Ask:
     """What a stage asks; all that it asks comes together."""
     then = f"{stage.name} goes on with this answer."
     return Ask(

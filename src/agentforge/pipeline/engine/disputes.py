@@ -12,7 +12,7 @@ from agentforge.canonical import digest_value
 from agentforge.events.kinds.choices import Choice
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.model.stage import Json, Question, items
+from agentforge.pipeline.model.stage import Json, StageQuestion, items
 
 UNMET = "unmet_tests"
 REQUEST_HOLDS, TEST_HOLDS = "the request holds", "the test holds"
@@ -22,18 +22,18 @@ REQUEST, GIVEN, BASE = "request", "given", "base"
 """Who states a result: the request, a test of the user's own, a test of the repository."""
 
 
-def questions(state: RunState) -> tuple[Question, ...]:
+def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human must settle before anything is specified: each dispute, with both texts."""
     facts = state.submission.facts if state.submission else None
     return tuple(_question(row) for row in items((facts or {}).get("disputes")))
 
 
-def _question(row: Json) -> Question:
+def _question(row: Json) -> StageQuestion:
     results = items(row.get("results"))
     shown = "\n".join(f"- {side_text(side)}" for result in results for side in items(result.get("sides")))
     tests = any(side.get("path") for result in results for side in items(result.get("sides")))
     parties = "The request and a test contradict each other" if tests else "The request contradicts itself"
-    return Question(
+    return StageQuestion(
         key=f"{DISPUTE}:{digest_value([row.get('call'), [result_text(one) for one in results]])[:12]}",
         text=f"{parties} about {row.get('call')}. Which holds?\n{shown}",
         reason="two results are stated of the same call, and no implementation can give both",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.pipeline.model.scope import spelled_out
 from agentforge.safety.policy.modes import Mode
-from agentforge.safety.policy.path_policy import Ground
+from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.dispatch.approval import approval
 
@@ -49,7 +49,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
     return Policy(
         mode=Mode(runtime.permits.mode),
         rules=runtime.permits.rules,
-        ground=Ground(
+        ground=PathPolicy(
             root=root,
             folder=root,
             home=str(Path.home()),

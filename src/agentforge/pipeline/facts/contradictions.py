@@ -40,7 +40,7 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ContradictionFound:
     """A clause of the request that names values, the result last."""
 
     values: tuple[str, ...]
@@ -97,18 +97,18 @@ def found_in(
     return rows
 
 
-def told_in(request: str) -> list[Told]:
+def told_in(request: str) -> list[ContradictionFound]:
     """The clauses of a request that tell what comes of some values: "after add('a', 1) and add('b', -3) it is -2"."""
     found = []
     for part in clauses(request):
         values = literals(part.text.strip().rstrip(".!?"))
         if part.tense in ("wanted", "plain") and len(values) > _LEAST:
-            found.append(Told(values=tuple(values), sentence=" ".join(part.text.split())))
+            found.append(ContradictionFound(values=tuple(values), sentence=" ".join(part.text.split())))
     return found
 
 
 def found_after(
-    request: str, told: Sequence[Told], sources: Mapping[str, tuple[str, bytes]]
+    request: str, told: Sequence[ContradictionFound], sources: Mapping[str, tuple[str, bytes]]
 ) -> list[dict[str, object]]:
     """The disputes over what comes of several steps: a clause and a test name the very same values and then another result.
 
@@ -133,7 +133,7 @@ def found_after(
     return rows
 
 
-def _row_after(told: Told, one: Played, wanted: str, *, by: str, data: bytes) -> dict[str, object]:
+def _row_after(told: ContradictionFound, one: Played, wanted: str, *, by: str, data: bytes) -> dict[str, object]:
     call = one.assertion.calls[0]
     request = {"by": REQUEST, "where": "the request", "quote": told.sentence}
     results = [
@@ -174,7 +174,7 @@ def _quotes(row: Mapping[str, object]) -> set[object]:
     return {side["quote"] for side in sides if side.get("path")}
 
 
-def _words(stated: Sequence[Stated], told: Sequence[Told]) -> set[str]:
+def _words(stated: Sequence[Stated], told: Sequence[ContradictionFound]) -> set[str]:
     """What test files are looked for by: the names of the calls, and the longest value of each clause."""
     names = {name.rpartition(".")[2] for one in stated for name in names_of(one.claim.call)}
     return names | {max(one.values, key=len) for one in told}

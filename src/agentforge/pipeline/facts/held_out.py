@@ -151,15 +151,15 @@ def outside_facts(
     return measure_outside(runtime.rig(), given, base_tree=state.trees["baseline"], tree=tree)
 
 
-def spoken(value: object) -> Iterator[str]:
+def mentioned(value: object) -> Iterator[str]:
     """Every text inside a value, such as a specification."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        yield from spoken(list(value.values()))
+        yield from mentioned(list(value.values()))
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from spoken(item)
+            yield from mentioned(item)
 
 
 def _reader(spec: Json) -> ModuleType:
@@ -180,7 +180,7 @@ def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed
 
     reader = _reader(draft)
     told = {key: value for key, value in draft.items() if key != "examples"}
-    known = _squeezed("\n".join([state.request, *spoken(told)]))
+    known = _squeezed("\n".join([state.request, *mentioned(told)]))
     groups: dict[str, list[object]] = {}
     for row in rows:
         if row["ok"] and _squeezed(str(row["call"])) not in known:

@@ -25,7 +25,7 @@ from agentforge.pipeline.facts.impact import looked_at_first
 from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
 from agentforge.pipeline.facts.repeated_calls import repeated_facts
 from agentforge.pipeline.facts.roads import road_facts
-from agentforge.pipeline.facts.source_findings import check_facts, deceptions, unasked, words_of_people
+from agentforge.pipeline.facts.source_findings import check_facts, deceptions, out_of_scope, words_of_people
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
 from agentforge.pipeline.facts.test_adequacy import strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
@@ -264,7 +264,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
     edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
-    facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *unasked(state, runtime, tree=tree, passing=passing)]
+    facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *out_of_scope(state, runtime, tree=tree, passing=passing)]
     with underway("tries the examples outside of the tests"):
         facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
     facts["deceptions"] = deceptions(state, runtime, tree=tree)

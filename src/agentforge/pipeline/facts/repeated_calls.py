@@ -13,7 +13,7 @@ from agentforge.languages.python.imports import reached
 from agentforge.languages.symbols import Symbol, symbols_of
 from agentforge.pipeline.facts.held_out import claims_of
 from agentforge.pipeline.facts.impact import within_share
-from agentforge.pipeline.facts.source_findings import changed_product, unasked_in_calls, words_of_people
+from agentforge.pipeline.facts.source_findings import changed_product, out_of_scope_calls, words_of_people
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
@@ -22,7 +22,7 @@ from agentforge.safety.text.boundary import outside
 from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.plan import plan_digest
-from agentforge.verification.effects.measured_dependencies import PYTHON, Call, calls_of, measure_dependencies
+from agentforge.verification.effects.measured_dependencies import PYTHON, MeasuredCall, calls_of, measure_dependencies
 from agentforge.verification.effects.recorded_calls import differing, probe_of, recorded_calls
 from agentforge.verification.effects.replay_javascript import JAVASCRIPT, node_calls
 from agentforge.verification.examples.claims import Claim
@@ -51,7 +51,7 @@ def repeated_facts(
     found = dependency_facts(
         state, runtime, tree=tree, tests=tests, claims=claims_of(state), symbols=symbols, recorded=recorded
     )
-    other = unasked_in_calls(state, runtime, recorded, tree=tree) if recorded else []
+    other = out_of_scope_calls(state, runtime, recorded, tree=tree) if recorded else []
     told = texts(facts.get("out_of_scope"))
     return {**found, "out_of_scope": [*told, *(one for one in other if one not in told)]}
 
@@ -151,7 +151,7 @@ def seconds_for(state: RunState) -> float:
 def _calls(
     rig: Rig, base: str, tree: str, *, claims: Sequence[Claim], symbols: Sequence[Symbol], tests: Sequence[str],
     recorded: Sequence[Mapping[str, Any]],
-) -> tuple[Call, ...]:  # fmt: skip
+) -> tuple[MeasuredCall, ...]:  # fmt: skip
     if rig.plan.language == "javascript":
         return node_calls(claims, tests, symbols=symbols, rig=rig, tree=tree)
     seen = recorded_calls(rig, recorded, base_tree=base, tree=tree)

@@ -29,7 +29,7 @@ _DOCUMENTS_MOST = 3_000
 
 
 @dataclass(slots=True)
-class Found:
+class RouteFound:
     """What was measured on a road: sentences, faults {path, line, text}, and what a reviewer should know."""
 
     measured: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class RouteContext:
     """What is looked at."""
 
     runtime: Runtime
@@ -77,8 +77,8 @@ def road_facts(
     road: dict[str, object] = {"words": "", "files": kinds}
     passing = bool(facts.get("all_tests_pass") and facts.get("no_regressions"))
     if found.kinds and not found.differences and passing:
-        ground = Ground(runtime=runtime, base=base, tree=tree, files=found)
-        told = Found()
+        ground = RouteContext(runtime=runtime, base=base, tree=tree, files=found)
+        told = RouteFound()
         for look in (_documents, _examples, _types, _settings):
             look(ground, facts, told)
         if facts.get("tests_run"):
@@ -117,7 +117,7 @@ def _kind(path: str, found: Inertness) -> str:
     return found.files.get(path) or ("tests" if is_test_path(path) else "code")
 
 
-def _documents(ground: Ground, _facts: Json, told: Found) -> None:
+def _documents(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Links and headings: of the changed documents, and of all others that lead to them."""
 
     git, read = ground.runtime.git, ground.runtime.rig().read
@@ -141,7 +141,7 @@ def _documents(ground: Ground, _facts: Json, told: Found) -> None:
         told.measured.append(f"all relative links of the changed documents lead somewhere ({count})")
 
 
-def _examples(ground: Ground, _facts: Json, told: Found) -> None:
+def _examples(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Examples with results (`>>>`) in changed documents and docstrings, run in a plain process."""
 
     rig = ground.runtime.rig()
@@ -162,7 +162,7 @@ def _examples(ground: Ground, _facts: Json, told: Found) -> None:
         told.measured.append(f"all examples of changed documents and docstrings give what they say ({right})")
 
 
-def _types(ground: Ground, facts: Json, told: Found) -> None:
+def _types(ground: RouteContext, facts: Json, told: RouteFound) -> None:
     """The project's own type checkers have been run by the checks; here it is told which, and whether the files load."""
     changed = ground.of("types")
     if not changed:
@@ -179,7 +179,7 @@ def _types(ground: Ground, facts: Json, told: Found) -> None:
         told.measured.append(f"all changed modules can be imported as before ({len(loaded)})")
 
 
-def _loaded(ground: Ground, paths: Sequence[str], told: Found) -> Iterator[str]:
+def _loaded(ground: RouteContext, paths: Sequence[str], told: RouteFound) -> Iterator[str]:
     """The modules that can be imported in a plain process; one that could be at the base and cannot any more is a fault."""
 
     rig = ground.runtime.rig()
@@ -200,7 +200,7 @@ def _loaded(ground: Ground, paths: Sequence[str], told: Found) -> Iterator[str]:
             told.fault(path, 0, f"cannot be imported any more: {raised}: {now[place].message[:120]}")
 
 
-def _settings(ground: Ground, _facts: Json, told: Found) -> None:
+def _settings(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Files of settings can be read by their form, and the build says of the project what it said."""
 
     paths = ground.of("configuration")

@@ -14,10 +14,10 @@ from agentforge.safety.text.boundary import outside
 from agentforge.verification.source.ci_changes import check_changes
 from agentforge.verification.source.evasion import new_replacements
 from agentforge.verification.source.out_of_scope_changes import (
-    Asked,
-    unasked_behaviour,
-    unasked_changes,
-    unasked_results,
+    RequestedScope,
+    out_of_scope_behaviour,
+    out_of_scope_changes,
+    out_of_scope_results,
 )
 from agentforge.verification.stages.product_files import product_files
 
@@ -54,7 +54,7 @@ def check_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, ob
     return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=asked))}
 
 
-def unasked(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> list[str]:
+def out_of_scope(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> list[str]:
     """List what changed beyond the specification inside the files that it names.
 
     Args:
@@ -63,13 +63,13 @@ def unasked(state: RunState, runtime: Runtime, *, tree: str, passing: bool) -> l
 
     base, rig, asked = state.trees["baseline"], runtime.rig(), _asked(state)
     changed = changed_product(state, rig, tree)
-    found = list(unasked_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
+    found = list(out_of_scope_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
     if passing and not found:
-        found += unasked_behaviour(rig, base_tree=base, tree=tree, changed=changed, asked=asked)
+        found += out_of_scope_behaviour(rig, base_tree=base, tree=tree, changed=changed, asked=asked)
     return found
 
 
-def unasked_in_calls(state: RunState, runtime: Runtime, recorded: Sequence[Json], *, tree: str) -> list[str]:
+def out_of_scope_calls(state: RunState, runtime: Runtime, recorded: Sequence[Json], *, tree: str) -> list[str]:
     """List the functions that give another result of a recorded call, though nothing that they read was asked for.
 
     Args:
@@ -78,7 +78,7 @@ def unasked_in_calls(state: RunState, runtime: Runtime, recorded: Sequence[Json]
 
     base, rig = state.trees["baseline"], runtime.rig()
     return list(
-        unasked_results(
+        out_of_scope_results(
             rig, recorded, base_tree=base, tree=tree, changed=changed_product(state, rig, tree), asked=_asked(state)
         )
     )
@@ -92,7 +92,7 @@ def changed_product(state: RunState, rig: Rig, tree: str) -> tuple[str, ...]:
     return product_files(rig.git, tree, paths, roots=rig.plan.roots)
 
 
-def _asked(state: RunState) -> Asked:
+def _asked(state: RunState) -> RequestedScope:
 
     spec = state.artifacts.get("spec", {})
-    return Asked(symbols=symbols_of(product_symbols(spec)), told=words_of_people(state))
+    return RequestedScope(symbols=symbols_of(product_symbols(spec)), told=words_of_people(state))

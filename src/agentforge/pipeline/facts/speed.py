@@ -14,7 +14,7 @@ from agentforge.pipeline.model.stage import Json, items, texts
 
 if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.verification.roads.speed import Speed, Statement
+    from agentforge.verification.roads.speed import Speed, TimedStatement
 
 RULE = "speed-specified"
 _MOST = 4
@@ -161,11 +161,11 @@ def _named(one: Json) -> dict[str, object]:
     return {"requirement": str(one.get("requirement") or ""), "statement": str(one.get("statement") or "")}
 
 
-def _statement(one: Json) -> Statement:
-    from agentforge.verification.roads.speed import Statement
+def _statement(one: Json) -> TimedStatement:
+    from agentforge.verification.roads.speed import TimedStatement
 
     ratio, most = one.get("ratio"), one.get("at_most_ms")
-    return Statement(
+    return TimedStatement(
         statement=str(one.get("statement") or ""),
         setup=str(one.get("setup") or ""),
         requirement=str(one.get("requirement") or ""),
@@ -174,7 +174,7 @@ def _statement(one: Json) -> Statement:
     )
 
 
-def _row(one: Statement, found: Speed) -> dict[str, object]:
+def _row(one: TimedStatement, found: Speed) -> dict[str, object]:
     from agentforge.verification.roads.speed import duration
 
     name = f"{one.requirement} `{' '.join(one.statement.split())[:100]}`".strip()

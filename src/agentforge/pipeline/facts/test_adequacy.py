@@ -17,7 +17,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.testing.coverage import bits_of
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.stages.product_files import product_files
 from agentforge.verification.stages.strength import Change, measure_strength
 
@@ -48,7 +48,7 @@ def strength(
 
     suite_s = cast("float", state.facts.get("baseline", {}).get("duration_s") or 0.0)
     share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
-    bounds = Bounds(
+    bounds = MutationBounds(
         most=int(_setting(runtime, "mutants", 20)),
         seconds=min(_setting(runtime, "mutants_s", 60), share),
         seed=_seed(state),

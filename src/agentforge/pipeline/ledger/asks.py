@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from agentforge.frozen import dataclass
-from agentforge.pipeline.ledger.blocks import Block, blocks_of
+from agentforge.pipeline.ledger.blocks import RequestBlock, blocks_of
 
 _ENDS = re.compile(r"(?:[.!?…]+[)\]\"'’”»`*_]*(?=\s)|[。！？]+[」』）]*)\s*")
 _INITIAL = re.compile(r"(?:^|[\s(\[.\"'])[^\W\d_]\.$")
@@ -67,7 +67,7 @@ _VALUE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class RequestAsk:
     """One thing that the request says.
 
     Attributes:
@@ -85,7 +85,7 @@ class Ask:
 _Span = tuple[int, int, AskKind]
 
 
-def asks_of(request: str) -> tuple[Ask, ...]:
+def asks_of(request: str) -> tuple[RequestAsk, ...]:
     """Split a request into asks, in order and without overlaps; everything that is not markup is in one of them.
 
     A heading and a sentence that ends in a colon belong to what follows them, a block of code or a table to the sentence before.
@@ -97,7 +97,8 @@ def asks_of(request: str) -> tuple[Ask, ...]:
     if len(spans) > _MOST:
         spans = _together(spans)
     return tuple(
-        Ask(number=number, start=start, end=end, kind=kind) for number, (start, end, kind) in enumerate(spans, start=1)
+        RequestAsk(number=number, start=start, end=end, kind=kind)
+        for number, (start, end, kind) in enumerate(spans, start=1)
     )
 
 
@@ -122,7 +123,7 @@ def values_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if one))
 
 
-def _spans(request: str, blocks: Sequence[Block], *, sentences: bool) -> list[_Span]:
+def _spans(request: str, blocks: Sequence[RequestBlock], *, sentences: bool) -> list[_Span]:
     """The stretches of the asks.
 
     Args:

@@ -30,7 +30,7 @@ _COMMENT, _COMMENT_ENDS = re.compile(r"\s*<!--"), "-->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class RequestBlock:
     """A stretch of a text, `start` to `end` (offsets), without the signs that make it what it is at its ends."""
 
     start: int
@@ -48,14 +48,14 @@ class _Line:
     quoted: bool
 
 
-def blocks_of(text: str) -> tuple[Block, ...]:
+def blocks_of(text: str) -> tuple[RequestBlock, ...]:
     """Cut a text into blocks, in order and without overlaps.
 
     Left out is markup alone: empty lines, rules, list signs, the signs of headings and quotations, comments, and the lines
     that fence what others wrote.
     """
     lines = list(_lines(text))
-    found: list[Block] = []
+    found: list[RequestBlock] = []
     number = 0
     while number < len(lines):
         block, number = _block_at(lines, number)
@@ -74,7 +74,7 @@ def _lines(text: str) -> Iterator[_Line]:
         start += len(raw)
 
 
-def _block_at(lines: list[_Line], number: int) -> tuple[Block | None, int]:
+def _block_at(lines: list[_Line], number: int) -> tuple[RequestBlock | None, int]:
     """The block that begins with a line, and the number of the line behind it."""
     line = lines[number]
     if not line.text.strip() or _FENCE_OF_OTHERS.fullmatch(line.text):
@@ -89,7 +89,7 @@ def _block_at(lines: list[_Line], number: int) -> tuple[Block | None, int]:
         return None, number + 1
     heading = _HEADING.match(line.text)
     if heading:
-        return Block(start=line.start + heading.end(), end=line.end, kind="heading"), number + 1
+        return RequestBlock(start=line.start + heading.end(), end=line.end, kind="heading"), number + 1
     for pattern, kind in _RUNS:
         if pattern.match(line.text):
             last = _last_of_run(lines, number, pattern)
@@ -135,7 +135,7 @@ def _last_of_run(lines: list[_Line], number: int, pattern: re.Pattern[str]) -> i
     return last
 
 
-def _prose(lines: list[_Line], number: int) -> tuple[Block, int]:
+def _prose(lines: list[_Line], number: int) -> tuple[RequestBlock, int]:
     """A paragraph or a list item: up to an empty line or to a line that begins something else."""
     item = _ITEM.match(lines[number].text)
     start = lines[number].start + (item.end() if item else 0)
@@ -143,11 +143,13 @@ def _prose(lines: list[_Line], number: int) -> tuple[Block, int]:
     for place in range(number + 1, len(lines)):
         text = lines[place].text
         if not item and _UNDERLINE.fullmatch(text) and text.strip() and place == number + 1:
-            return Block(start=_first(lines[number], start), end=lines[last].end, kind="heading"), place + 1
+            return RequestBlock(start=_first(lines[number], start), end=lines[last].end, kind="heading"), place + 1
         if not text.strip() or _begins(lines[place], after=lines[place - 1]):
             break
         last = place
-    return Block(start=_first(lines[number], start), end=lines[last].end, kind="item" if item else "text"), last + 1
+    return RequestBlock(
+        start=_first(lines[number], start), end=lines[last].end, kind="item" if item else "text"
+    ), last + 1
 
 
 def _begins(line: _Line, *, after: _Line) -> bool:
@@ -164,5 +166,5 @@ def _first(line: _Line, start: int) -> int:
     return start + len(rest) - len(rest.lstrip())
 
 
-def _spanning(lines: list[_Line], first: int, last: int, kind: Kind) -> Block:
-    return Block(start=_first(lines[first], lines[first].start), end=lines[last].end, kind=kind)
+def _spanning(lines: list[_Line], first: int, last: int, kind: Kind) -> RequestBlock:
+    return RequestBlock(start=_first(lines[first], lines[first].start), end=lines[last].end, kind=kind)

@@ -79,7 +79,7 @@ _SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LedgerEntry:
     """One ask of the ledger.
 
     Attributes:
@@ -133,15 +133,15 @@ def ledger_rows(request: str) -> list[dict[str, object]]:
     ]
 
 
-def ledger_of(state: RunState) -> tuple[Entry, ...]:
+def ledger_of(state: RunState) -> tuple[LedgerEntry, ...]:
     """The ledger that INTAKE recorded; () in the logs of earlier versions and on the roads that have none."""
     return entries_in(state.artifacts.get("intake", {}))
 
 
-def entries_in(intake: Json) -> tuple[Entry, ...]:
+def entries_in(intake: Json) -> tuple[LedgerEntry, ...]:
     """The ledger of an intake record."""
     return tuple(
-        Entry(
+        LedgerEntry(
             number=_whole(row, "number"),
             start=_whole(row, "start"),
             end=_whole(row, "end"),

@@ -12,7 +12,7 @@ from typing import Literal
 
 from agentforge.frozen import dataclass
 from agentforge.pipeline.ledger.asks import values_of
-from agentforge.pipeline.ledger.entries import Entry
+from agentforge.pipeline.ledger.entries import LedgerEntry
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.pipeline.model.stage import Json, items, texts
 
@@ -104,7 +104,7 @@ def becomes_of(value: object) -> Becomes:
     return Becomes(how="unsaid")
 
 
-def settled(entries: Sequence[Entry], spec: Json) -> tuple[dict[str, object], list[str]]:
+def settled(entries: Sequence[LedgerEntry], spec: Json) -> tuple[dict[str, object], list[str]]:
     """Say of each ask what becomes of it, as the specification says, else by the names and words that they share.
 
     Args:
@@ -156,7 +156,7 @@ class _Ground:
         return Becomes(how="not_done", reason=f"the specification puts {', '.join(ids)} off (priority wont)")
 
 
-def _settled(entry: Entry, known: Becomes | None, ground: _Ground) -> tuple[Becomes, str]:
+def _settled(entry: LedgerEntry, known: Becomes | None, ground: _Ground) -> tuple[Becomes, str]:
     """What becomes of an ask, and why the harness had to say so ("" = the specification did)."""
     if known is not None and known.how == "requirements" and set(known.requirements) <= ground.wont:
         return ground.put_off(known.requirements), ""

@@ -9,10 +9,10 @@ from agentforge.events.kinds.choices import OWN_WORDS, fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.facts.examples import asserted_in, literals, stands_in
 from agentforge.pipeline.ledger.asks import values_of
-from agentforge.pipeline.ledger.entries import Entry, ledger_of
+from agentforge.pipeline.ledger.entries import LedgerEntry, ledger_of
 from agentforge.pipeline.ledger.mapping import Becomes, becomes_of, settled
 from agentforge.pipeline.model.rollback import reopens
-from agentforge.pipeline.model.stage import Json, Question, texts
+from agentforge.pipeline.model.stage import Json, StageQuestion, texts
 
 DO_IT, LEAVE_IT = "do it after all", "leave it out"
 _TRIES = 2
@@ -22,7 +22,7 @@ _UNPLACED = "asks-placed"
 """The rule that tells the model of an ask without a place."""
 
 
-def placed(state: RunState, spec: Json | None = None) -> tuple[tuple[Entry, Becomes], ...]:
+def placed(state: RunState, spec: Json | None = None) -> tuple[tuple[LedgerEntry, Becomes], ...]:
     """Each ask with what becomes of it.
 
     Args:
@@ -59,7 +59,7 @@ def standing_examples(state: RunState, spec: Json | None = None) -> list[str]:
     return [one for one in told if not any(stands_in(one, entry.text) for entry in dropped)]
 
 
-def questions(state: RunState) -> tuple[Question, ...]:
+def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """Ask a human about what is not done, and about what holds something exact and has no place in the specification.
 
     Silence may be an oversight: the model hears of it first, as a finding, and a human only when it stays silent.
@@ -77,13 +77,13 @@ def questions(state: RunState) -> tuple[Question, ...]:
     )
 
 
-def _question(state: RunState, entry: Entry, becomes: Becomes) -> Question:
+def _question(state: RunState, entry: LedgerEntry, becomes: Becomes) -> StageQuestion:
     times = sum(item.context.get(_KEY) == entry.number for item in _asked(state))
     why = f"It says why: {becomes.reason}" if becomes.how == "not_done" else "It does not say why."
     do_it = fixed(DO_IT, "The specification is written again with it.")
     leave = fixed(LEAVE_IT, "The run goes on without it, and the report says so.")
     words = replace(OWN_WORDS, then="The specification is written again with your words.")
-    return Question(
+    return StageQuestion(
         key=f"{_KEY}:{entry.number}:{times}",
         text=f"The specification leaves this part of the request out: {entry.words!r}. {why}",
         reason="a part of the request is not done",

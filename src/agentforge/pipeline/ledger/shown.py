@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.inspection import inert_words
-from agentforge.pipeline.ledger.entries import Entry
+from agentforge.pipeline.ledger.entries import LedgerEntry
 from agentforge.pipeline.ledger.mapping import Becomes
 from agentforge.pipeline.ledger.placing import left_out, placed
 from agentforge.pipeline.model.stage import Json, action_of, items
@@ -72,7 +72,12 @@ def _line(row: Json) -> str:
 
 
 def _row(
-    entry: Entry, becomes: Becomes, tests: Mapping[str, object], facts: Json, missing: object, gone: frozenset[int]
+    entry: LedgerEntry,
+    becomes: Becomes,
+    tests: Mapping[str, object],
+    facts: Json,
+    missing: object,
+    gone: frozenset[int],
 ) -> dict[str, object]:
     row: dict[str, object] = {"number": entry.number, "text": entry.words, "becomes": _becomes(entry, becomes, gone)}
     if becomes.how == "requirements" and entry.number not in gone:
@@ -83,7 +88,7 @@ def _row(
     return row
 
 
-def _becomes(entry: Entry, becomes: Becomes, gone: frozenset[int]) -> str:
+def _becomes(entry: LedgerEntry, becomes: Becomes, gone: frozenset[int]) -> str:
     if entry.number in gone:
         return "left out, as a human said"
     if becomes.how == "requirements":

@@ -17,7 +17,7 @@ CHANGING = ("create", "modify", "delete", "refactor", "fix")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class StageQuestion:
     """Something that only a human can settle. `key` tells the questions of a stage apart; `context` is kept with it.
 
     Attributes:
@@ -42,7 +42,7 @@ def _no_draft(_state: RunState) -> dict[str, object]:
     return {}
 
 
-def _no_questions(_state: RunState) -> tuple[Question, ...]:
+def _no_questions(_state: RunState) -> tuple[StageQuestion, ...]:
     return ()
 
 
@@ -88,7 +88,7 @@ class Stage:
     actions: tuple[str, ...] = CHANGING
     needs_model: Callable[[RunState], bool] = _always
     draft: Callable[[RunState], dict[str, object]] = _no_draft
-    questions: Callable[[RunState], tuple[Question, ...]] = _no_questions
+    questions: Callable[[RunState], tuple[StageQuestion, ...]] = _no_questions
     rejected_to: str = ""
     after: str = ""
     prompt: str = ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LINE = re.compile(r":\d+(?:-\d+)?$")
 
 
-class Ground:
+class RepairContext:
     """The ground on which a draft is repaired.
 
     Attributes:

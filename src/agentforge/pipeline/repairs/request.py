@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from agentforge.contracts.mending import Repair
 from agentforge.pipeline.facts.examples import observed_in, stands_in
 from agentforge.pipeline.model.stage import items, texts
-from agentforge.pipeline.repairs.ground import Draft, Ground
+from agentforge.pipeline.repairs.ground import Draft, RepairContext
 
 _PLAINEST = "the plainest reading of the request"
 
 
-def intake(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Keep the examples that stand in the request and say what is wanted; give every open question a default."""
     request = ground.state.request
     wanted: list[str] = []
@@ -50,7 +50,7 @@ def intake(draft: Draft, ground: Ground) -> Iterator[Repair]:
     draft["identified_ambiguities"] = kept
 
 
-def clarify(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def clarify(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Correct the files of the evidence, and make assumptions of answers without a source."""
     for number, question in enumerate(items(draft.get("questions"))):
         place = f"questions[{number}]"
@@ -67,7 +67,7 @@ def clarify(draft: Draft, ground: Ground) -> Iterator[Repair]:
                 yield Repair(kind="path", path=f"{place}.evidence", message=f"The file {path!r} is read as {found!r}.")
 
 
-def analyze(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def analyze(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Correct named files, drop those that do not exist, and give each symbol the file in which it stands."""
     if not draft.get("summary"):
         said = [*texts(draft.get("findings")), ground.state.request]
@@ -88,7 +88,7 @@ def analyze(draft: Draft, ground: Ground) -> Iterator[Repair]:
         yield from _symbols(draft, ground)
 
 
-def _symbols(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def _symbols(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     near = [*texts(draft["impacted_files"]), *(str(item.get("path")) for item in items(draft.get("modules")))]
     kept = []
     for item in items(draft.get("symbols")):
@@ -109,7 +109,7 @@ def _symbols(draft: Draft, ground: Ground) -> Iterator[Repair]:
     draft["symbols"] = kept
 
 
-def _there(path: str, ground: Ground) -> list[str]:
+def _there(path: str, ground: RepairContext) -> list[str]:
     """The file or folder of the tree that is meant; [] when there is none."""
     clean = ground.clean(path)
     folder = f"{clean.rstrip('/')}/"
@@ -118,7 +118,7 @@ def _there(path: str, ground: Ground) -> list[str]:
     return [found] if clean and (found := ground.nearest(clean)) else []
 
 
-def _told_path(path: str, ground: Ground, *, place: str) -> Iterator[Repair]:
+def _told_path(path: str, ground: RepairContext, *, place: str) -> Iterator[Repair]:
     found = _there(path, ground)
     if found and found != [path]:
         yield Repair(kind="path", path=place, message=f"The path {path!r} is read as {found[0]!r}.")

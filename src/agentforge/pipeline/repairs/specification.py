@@ -14,7 +14,7 @@ from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
 from agentforge.pipeline.ledger.placing import standing_examples
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.pipeline.repairs.ground import Draft, Ground
+from agentforge.pipeline.repairs.ground import Draft, RepairContext
 from agentforge.workspace.code.relevance import is_test_path
 
 _ID = re.compile(r"REQ-[0-9]{3}")
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"([0-9]{1,3})\s*$")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
-def specification(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def specification(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Run every repair of a specification, in the order in which they build on each other."""
     _heads(draft, ground)
     yield from numbers(draft)
@@ -34,7 +34,7 @@ def specification(draft: Draft, ground: Ground) -> Iterator[Repair]:
     yield from checkable_examples(draft)
 
 
-def _heads(draft: Draft, ground: Ground) -> None:
+def _heads(draft: Draft, ground: RepairContext) -> None:
     """Title and description stand for each other, else the request for both."""
     request = " ".join(ground.state.request.split())
     first = next(
@@ -88,7 +88,7 @@ def criteria(draft: Draft) -> Iterator[Repair]:
             yield Repair(kind="criterion", path="requirements", message=told)
 
 
-def files(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def files(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Put each path into the list that git says it belongs to."""
     modify, create = (
         [(name, path) for path in texts(draft.get(name))] for name in ("files_to_modify", "files_to_create")
@@ -121,7 +121,7 @@ def files(draft: Draft, ground: Ground) -> Iterator[Repair]:
             draft[name] = list(dict.fromkeys(path for path in paths if path))
 
 
-def symbols(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def symbols(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Give each symbol the file that holds it, and the change that the base allows; drop what resolves to nothing."""
     if "symbols" not in draft:
         return
@@ -136,7 +136,7 @@ def symbols(draft: Draft, ground: Ground) -> Iterator[Repair]:
     draft["symbols"] = list(kept.values())
 
 
-def _symbol(item: dict[str, object], draft: Draft, ground: Ground) -> tuple[dict[str, object] | None, list[str]]:
+def _symbol(item: dict[str, object], draft: Draft, ground: RepairContext) -> tuple[dict[str, object] | None, list[str]]:
     name, said = str(item.get("name") or ""), str(item.get("file") or "")
     listed = [*texts(draft.get("files_to_modify")), *texts(draft.get("files_to_create"))]
     told: list[str] = []
@@ -176,7 +176,7 @@ def _kind(name: str) -> str:
     return "class" if last[2][:1].isupper() else "method" if last[0] else "function"
 
 
-def asks(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def asks(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Say of every ask of the request what becomes of it, where the draft does not."""
     entries = ledger_of(ground.state)
     if not entries:
@@ -186,7 +186,7 @@ def asks(draft: Draft, ground: Ground) -> Iterator[Repair]:
     yield from (Repair(kind="ask", path="asks", message=message) for message in told)
 
 
-def kept_examples(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def kept_examples(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Every example of the request becomes a criterion of the requirement that speaks of it."""
     requirements = [item for item in items(draft.get("requirements")) if isinstance(item, dict)]
     if not requirements:

@@ -9,7 +9,7 @@ from agentforge.contracts.mending import Repair
 from agentforge.contracts.rule import squeeze
 from agentforge.pipeline.facts.examples import asserted_in, literals
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.pipeline.repairs.ground import Draft, Ground
+from agentforge.pipeline.repairs.ground import Draft, RepairContext
 from agentforge.verification.source.test_hashes import test_hashes
 
 Test = dict[str, object]
@@ -17,7 +17,7 @@ Test = dict[str, object]
 _REF = re.compile(r"\bREQ[-_ ]?0*([0-9]{1,3})\b(?:\.([0-9]+))?", re.IGNORECASE)
 
 
-def suite(draft: Draft, ground: Ground) -> Iterator[Repair]:
+def suite(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Give each declared test its name, its requirement and its criteria."""
     rows = items(draft.get("test_files"))
     if not rows:
@@ -45,7 +45,7 @@ def _tests(file: Json) -> list[Test]:
     return [test for test in items(file.get("tests")) if isinstance(test, dict)]
 
 
-def _names(path: str, tests: list[Test], ground: Ground) -> Iterator[Repair]:
+def _names(path: str, tests: list[Test], ground: RepairContext) -> Iterator[Repair]:
     """Names without the file, with the class in which the test stands."""
     known = [name for name, _ in test_hashes(path, (ground.text(path) or "").encode())]
     for test in tests:
@@ -62,7 +62,7 @@ def _names(path: str, tests: list[Test], ground: Ground) -> Iterator[Repair]:
             )
 
 
-def _required(ground: Ground) -> list[Json]:
+def _required(ground: RepairContext) -> list[Json]:
     return [
         item
         for item in items(ground.state.artifacts.get("spec", {}).get("requirements"))
@@ -70,7 +70,7 @@ def _required(ground: Ground) -> list[Json]:
     ]
 
 
-def _references(tests: list[tuple[str, Test]], required: list[Json], ground: Ground) -> Iterator[Repair]:
+def _references(tests: list[tuple[str, Test]], required: list[Json], ground: RepairContext) -> Iterator[Repair]:
     """Each test names one requirement that there is; what else it shows is told by criteria."""
     ids = [str(item.get("id")) for item in required]
     for path, test in tests:
@@ -101,7 +101,7 @@ def _count(required: list[Json], ref: str) -> int:
     return sum(len(texts(item.get("acceptance_criteria"))) for item in required if item.get("id") == ref)
 
 
-def _asserting(path: str, required: list[Json], ground: Ground) -> list[str]:
+def _asserting(path: str, required: list[Json], ground: RepairContext) -> list[str]:
     """The one requirement whose criteria the file of a test asserts; [] when there are several or none."""
     source = ground.text(path) or ""
     found = [
@@ -112,7 +112,7 @@ def _asserting(path: str, required: list[Json], ground: Ground) -> list[str]:
     return found if len(found) == 1 else []
 
 
-def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: Ground) -> Iterator[Repair]:
+def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: RepairContext) -> Iterator[Repair]:
     """Map each criterion that no test names to one that plainly asserts its values; one without values to its requirement's."""
     sources = {path: ground.text(path) or "" for path, _ in tests}
     for requirement in required:

@@ -17,11 +17,11 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.repairs import request
-from agentforge.pipeline.repairs.ground import Draft, Ground
+from agentforge.pipeline.repairs.ground import Draft, RepairContext
 from agentforge.pipeline.repairs.specification import specification
 from agentforge.pipeline.repairs.suite import suite
 
-Mend = Callable[[Draft, Ground], Iterator[Repair]]
+Mend = Callable[[Draft, RepairContext], Iterator[Repair]]
 
 MENDS: Mapping[str, Mend] = {
     "intake_record": request.intake,
@@ -75,9 +75,9 @@ def recorded_in(event: Event, state: RunState) -> Mended:
     return Mended(draft=state.submission.draft if state.submission else {})
 
 
-def _ground(state: RunState, stage: Stage, runtime: Runtime) -> Ground:
+def _ground(state: RunState, stage: Stage, runtime: Runtime) -> RepairContext:
     """RED's tests are looked at as they stand in the workspace, everything else at the base commit."""
     if stage.writes != "tests":
-        return Ground(state, runtime.git, state.base_commit)
+        return RepairContext(state, runtime.git, state.base_commit)
     tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
-    return Ground(state, runtime.git, tree)
+    return RepairContext(state, runtime.git, tree)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.facts.examples import stands_in
-from agentforge.pipeline.model.stage import ACTIONS, Json, Question, Stage, items
+from agentforge.pipeline.model.stage import ACTIONS, Json, Stage, StageQuestion, items
 
 _TWO = 2
 
@@ -19,7 +19,7 @@ def draft(state: RunState) -> dict[str, object]:
     return {"questions": [_assumed(item) for item in ambiguities(state)]}
 
 
-def questions(state: RunState) -> tuple[Question, ...]:
+def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human must settle: by impact, readings and mode, unless the answer's evidence was checked."""
     return tuple(_question(item, answer) for item, answer in _paired(state) if not _why_not_asked(state, item, answer))
 
@@ -30,10 +30,10 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     Human answers win over inference, inference counts only with checked evidence, and what is assumed says why nobody was asked.
     """
     rows = [_answered(state, item, answer) for item, answer in _paired(state)]
-    return {"questions": [*rows, *(_said(item) for item in spoken(state))]}
+    return {"questions": [*rows, *(_said(item) for item in mentioned(state))]}
 
 
-def spoken(state: RunState) -> list[Escalation]:
+def mentioned(state: RunState) -> list[Escalation]:
     """How a human spoke of the whole clarification: he had it done again, or refused it."""
     return [
         item
@@ -61,13 +61,13 @@ def _said(item: Escalation) -> dict[str, object]:
     }
 
 
-def _question(item: Json, answer: Json) -> Question:
+def _question(item: Json, answer: Json) -> StageQuestion:
     """The question with its readings, each of them an answer."""
     key, impact = str(item.get("question", "")), item.get("impact", "significant")
     default = str(item.get("default") or answer.get("answer") or "")
     told = [reading_text(row) for row in items(item.get("readings"))]
     options = told if len(told) > 1 else [default] if default else []
-    return Question(
+    return StageQuestion(
         key=key,
         text=key,
         reason=f"{impact} ambiguity in {item.get('area', 'the request')}; the repository does not settle it",
@@ -120,7 +120,7 @@ def _why_not_asked(state: RunState, item: Json, answer: Json) -> str:
     if _proved(state, answer):
         return "the repository settles it"
     impact = item.get("impact", "significant")
-    if impact == "blocking" or answer.get("source") == "human_escalation" or spoken(state):
+    if impact == "blocking" or answer.get("source") == "human_escalation" or mentioned(state):
         return ""
     if impact == "minor":
         return "" if state.mode == "interactive" else "it is minor, and the default was taken"

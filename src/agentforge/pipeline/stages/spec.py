@@ -8,7 +8,7 @@ from agentforge.pipeline.facts.speed import usable
 from agentforge.pipeline.ledger import placing
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
-from agentforge.pipeline.model.stage import Json, Question, Stage
+from agentforge.pipeline.model.stage import Json, Stage, StageQuestion
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
@@ -22,7 +22,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     return {"spec_id": f"spec-{digest_value(body)[:12]}", **body}
 
 
-def questions(state: RunState) -> tuple[Question, ...]:
+def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human says of the asks that are left out."""
 
     return placing.questions(state)

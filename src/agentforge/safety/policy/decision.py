@@ -11,10 +11,10 @@ from dataclasses import replace
 from posixpath import normpath
 
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import TABLE, Mode, Verdict, strictest
+from agentforge.safety.policy.modes import TABLE, Consent, Mode, strictest
 from agentforge.safety.policy.path_policy import (
-    Ground,
     PathFinding,
+    PathPolicy,
     absolute,
     folder_of,
     is_below,
@@ -34,7 +34,7 @@ from agentforge.safety.policy.permission import (
 )
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.flow import nested
-from agentforge.safety.shell.grammar.syntax import Command, Word
+from agentforge.safety.shell.grammar.syntax import ShellCommand, Word
 from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
 
@@ -58,7 +58,7 @@ class Policy:
 
     mode: Mode = Mode.ON_REQUEST
     rules: tuple[Rule, ...] = ()
-    ground: Ground
+    ground: PathPolicy
     now: str = ""
     confined: bool = False
     tainted: bool = False
@@ -70,7 +70,7 @@ class Part:
 
     text: str
     kind: CommandClass
-    verdict: Verdict
+    verdict: Consent
     reason: str
     rule: str = ""
 
@@ -86,7 +86,7 @@ class Part:
 class Decision:
     """The verdict over a call and the parts that it stands on."""
 
-    verdict: Verdict
+    verdict: Consent
     mode: Mode
     parts: tuple[Part, ...]
 
@@ -153,7 +153,7 @@ def decide_call(
             now=policy.now,
         )
         part = _part(
-            text or tool, kind, rule, PathFinding(verdict=Verdict.ALLOW), policy, reason=f"{tool} is {kind.value}"
+            text or tool, kind, rule, PathFinding(verdict=Consent.ALLOW), policy, reason=f"{tool} is {kind.value}"
         )
         parts.append(_asked_when_tainted(part, tool, policy))
     return _decision(parts, policy)
@@ -165,23 +165,23 @@ def _asked_when_tainted(part: Part, tool: str, policy: Policy) -> Part:
         tool != "memory"
         or part.kind is CommandClass.READ_ONLY
         or not policy.tainted
-        or part.verdict is not Verdict.ALLOW
+        or part.verdict is not Consent.ALLOW
     ):
         return part
-    return replace(part, verdict=Verdict.ASK, reason="is remembered in later sessions, and untrusted text was read")
+    return replace(part, verdict=Consent.ASK, reason="is remembered in later sessions, and untrusted text was read")
 
 
 def _decision(parts: Sequence[Part], policy: Policy) -> Decision:
     if policy.mode is Mode.YOLO:  # whoever chose it wants no question: what nothing forbids passes
-        parts = [replace(part, verdict=Verdict.ALLOW) if part.verdict is Verdict.ASK else part for part in parts]
+        parts = [replace(part, verdict=Consent.ALLOW) if part.verdict is Consent.ASK else part for part in parts]
     return Decision(verdict=strictest(*(part.verdict for part in parts)), mode=policy.mode, parts=tuple(parts))
 
 
-def _by_mode(kind: CommandClass, policy: Policy) -> Verdict:
+def _by_mode(kind: CommandClass, policy: Policy) -> Consent:
     return TABLE[policy.mode][kind]
 
 
-def _command_parts(command: Command, policy: Policy) -> list[Part]:
+def _command_parts(command: ShellCommand, policy: Policy) -> list[Part]:
 
     bare = not command.words and not command.assignments
     parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
@@ -197,19 +197,19 @@ def _command_parts(command: Command, policy: Policy) -> list[Part]:
         )
         part = _judged_part(judged, command, policy)
         quiet = (
-            redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Verdict.DENY
+            redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Consent.DENY
         )
         if not quiet:
             parts.append(replace(part, text=f"{redirect.operator} {redirect.target.text}"))
     return parts
 
 
-def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
+def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     argv = " ".join(word.known for word in judged.argv)
     text = argv.replace("\0", "...") if judged.argv else command.text
     command = replace(command, folders=nested(command.folders, judged.folders))
     if judged.fatal:
-        return Part(text=text, kind=judged.kind, verdict=Verdict.DENY, reason=judged.reason)
+        return Part(text=text, kind=judged.kind, verdict=Consent.DENY, reason=judged.reason)
     reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
     found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
     found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
@@ -220,7 +220,7 @@ def _judged_part(judged: Judged, command: Command, policy: Policy) -> Part:
     ]
     found += _folder_findings(judged, command, policy)
     found += _deep_findings(judged, policy)
-    worst = max(found, key=lambda one: list(Verdict).index(one.verdict), default=PathFinding(verdict=Verdict.ALLOW))
+    worst = max(found, key=lambda one: list(Consent).index(one.verdict), default=PathFinding(verdict=Consent.ALLOW))
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
@@ -236,7 +236,7 @@ def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
     """What speaks against reading everything below a folder: files that a rule closes may lie there."""
     closed = _closed(policy, ("read_file",)) if judged.deep else ()
     return [
-        PathFinding(verdict=Verdict.ASK, reason=f"may read what the rule {rule.written} closes", path="?")
+        PathFinding(verdict=Consent.ASK, reason=f"may read what the rule {rule.written} closes", path="?")
         for rule in closed[:1]
     ]
 
@@ -247,42 +247,42 @@ def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
         rule
         for rule in policy.rules
         if rule.pattern
-        and rule.verdict is not Verdict.ALLOW
+        and rule.verdict is not Consent.ALLOW
         and rule.holds_at(policy.now)
         and any(rule.speaks_of(tool) for tool in tools)
     )
 
 
-def _folder_findings(judged: Judged, command: Command, policy: Policy) -> list[PathFinding]:
+def _folder_findings(judged: Judged, command: ShellCommand, policy: Policy) -> list[PathFinding]:
     """What speaks against the folders in which a command may run: code is run, and git asked, only inside the workspace."""
     found = []
     for folder in command.folders:
         if not folder and folder is not None:
             continue
         if folder is None:
-            found.append(PathFinding(verdict=Verdict.ASK, reason="runs in a folder that only the run knows"))
+            found.append(PathFinding(verdict=Consent.ASK, reason="runs in a folder that only the run knows"))
             continue
         where = normpath(folder_of(folder, policy.ground))
         finding = judge_read(where, policy.ground)
         if (
-            finding.verdict is Verdict.ALLOW
+            finding.verdict is Consent.ALLOW
             and judged.kind is not CommandClass.READ_ONLY
             and not is_below(finding.path, policy.ground.root)
         ):
-            finding = replace(finding, verdict=Verdict.ASK, reason=f"runs in {where}, outside the workspace")
+            finding = replace(finding, verdict=Consent.ASK, reason=f"runs in {where}, outside the workspace")
         found.append(finding)
     if judged.kind is CommandClass.GIT_READ:
         for word in judged.reads:
             path = absolute(word, "", policy.ground)
             if path is None or not is_below(policy.ground.real(path), policy.ground.root):
                 found.append(
-                    PathFinding(verdict=Verdict.ASK, reason=f"git looks at {word.text}, outside the workspace")
+                    PathFinding(verdict=Consent.ASK, reason=f"git looks at {word.text}, outside the workspace")
                 )
     return found
 
 
 def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
-    if rule.verdict is Verdict.ALLOW:
+    if rule.verdict is Consent.ALLOW:
         return bool(judged.name) and matches_command(rule.pattern, argv, unknown=False)
     return bool(judged.argv or not rule.pattern) and matches_command(rule.pattern, argv, unknown=True)
 
@@ -297,30 +297,30 @@ def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, 
     verdict = rule.verdict if rule is not None else _by_mode(kind, policy)
     if rule is not None:
         reason = "a rule says so"
-    if policy.tainted and kind in _LEAVING and verdict is Verdict.ALLOW:
-        verdict, reason = Verdict.ASK, "leaves the machine after untrusted text was read"
+    if policy.tainted and kind in _LEAVING and verdict is Consent.ALLOW:
+        verdict, reason = Consent.ASK, "leaves the machine after untrusted text was read"
     paths = _in_mode(found, policy)
     if strictest(verdict, paths) is not verdict:
-        verdict, reason, written = paths, found.reason, written if paths is Verdict.ASK else ""
+        verdict, reason, written = paths, found.reason, written if paths is Consent.ASK else ""
     return Part(text=text[:300], kind=kind, verdict=verdict, reason=reason, rule=written)
 
 
-def _in_mode(found: PathFinding, policy: Policy) -> Verdict:
+def _in_mode(found: PathFinding, policy: Policy) -> Consent:
     """What a doubt about a path becomes: `never` refuses it, `yolo` lets it pass; what is protected stays refused."""
-    if found.verdict is Verdict.ASK:
+    if found.verdict is Consent.ASK:
         if policy.confined and not found.path and policy.mode in (Mode.AUTO, Mode.ON_FAILURE):
-            return Verdict.ALLOW
-        return {Mode.NEVER: Verdict.DENY, Mode.YOLO: Verdict.ALLOW}.get(policy.mode, Verdict.ASK)
+            return Consent.ALLOW
+        return {Mode.NEVER: Consent.DENY, Mode.YOLO: Consent.ALLOW}.get(policy.mode, Consent.ASK)
     return found.verdict
 
 
-def _path_finding(word: Word, command: Command, policy: Policy, judge: object, *, writing: bool) -> PathFinding:
+def _path_finding(word: Word, command: ShellCommand, policy: Policy, judge: object, *, writing: bool) -> PathFinding:
     """The strictest finding over every folder in which the command may run, file rules included."""
     found = []
     for folder in command.folders:
         path = absolute(word, folder, policy.ground)
         found.append(_with_rules(path, policy, writing=writing))
-    return max(found, key=lambda one: list(Verdict).index(one.verdict))
+    return max(found, key=lambda one: list(Consent).index(one.verdict))
 
 
 def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFinding:
@@ -330,10 +330,10 @@ def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFindi
     about = [rule for rule in policy.rules if any(rule.speaks_of(tool) for tool in tools) and rule.pattern]
     closed = _closed(policy, tools)
     if path is None:
-        return replace(finding, verdict=strictest(finding.verdict, Verdict.ASK), path="?") if closed else finding
+        return replace(finding, verdict=strictest(finding.verdict, Consent.ASK), path="?") if closed else finding
     hit = next((rule for rule in closed if may_name(rule.pattern, path)), None)
-    if hit is not None and finding.verdict is Verdict.ALLOW:
-        return replace(finding, verdict=Verdict.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
+    if hit is not None and finding.verdict is Consent.ALLOW:
+        return replace(finding, verdict=Consent.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
     rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)
     return _ruled(finding, rule)
 
@@ -345,7 +345,7 @@ def _matches_file(rule: Rule, path: str, finding: PathFinding, policy: Policy) -
 
 
 def _ruled(finding: PathFinding, rule: Rule | None) -> PathFinding:
-    if rule is None or finding.verdict is Verdict.DENY:
+    if rule is None or finding.verdict is Consent.DENY:
         return finding
     return replace(finding, verdict=rule.verdict, reason=f"the rule {rule.verdict.value} {rule.written} says so")
 
@@ -354,9 +354,9 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
     writing = judge is judge_write
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
-    if finding.verdict is Verdict.ALLOW and not is_below(finding.path, policy.ground.root):
+    if finding.verdict is Consent.ALLOW and not is_below(finding.path, policy.ground.root):
         strict = (
-            Verdict.DENY if writing else Verdict.ASK
+            Consent.DENY if writing else Consent.ASK
         )  # /tmp and the like are private to the sandbox, not to this tool
         finding = replace(finding, verdict=strict, reason=f"{path} lies outside the workspace")
     spoken = READING if not writing else (tool,)
@@ -390,8 +390,8 @@ def _url_part(tool: str, url: str, kind: CommandClass, policy: Policy) -> Part:
         now=policy.now,
     )
     finding = (
-        PathFinding(verdict=Verdict.ALLOW)
+        PathFinding(verdict=Consent.ALLOW)
         if host
-        else PathFinding(verdict=Verdict.DENY, reason=f"{url!r} names no host")
+        else PathFinding(verdict=Consent.DENY, reason=f"{url!r} names no host")
     )
     return _part(f"{tool} {url}", kind, rule, finding, policy, reason=f"talks to {host}")

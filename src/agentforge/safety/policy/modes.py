@@ -7,7 +7,7 @@ from enum import StrEnum
 from agentforge.safety.shell.programs.classes import CommandClass
 
 
-class Verdict(StrEnum):
+class Consent(StrEnum):
     """What becomes of a call."""
 
     ALLOW = "allow"
@@ -51,11 +51,11 @@ _ROWS = {
     CommandClass.UNKNOWN: "ask ask ask ask deny allow",
 }
 
-TABLE: dict[Mode, dict[CommandClass, Verdict]] = {
-    mode: {kind: Verdict(row.split()[column]) for kind, row in _ROWS.items()} for column, mode in enumerate(_COLUMNS)
+TABLE: dict[Mode, dict[CommandClass, Consent]] = {
+    mode: {kind: Consent(row.split()[column]) for kind, row in _ROWS.items()} for column, mode in enumerate(_COLUMNS)
 }
 
 
-def strictest(*verdicts: Verdict) -> Verdict:
+def strictest(*verdicts: Consent) -> Consent:
     """Deny beats ask, ask beats allow."""
-    return max(verdicts, key=list(Verdict).index, default=Verdict.ALLOW)
+    return max(verdicts, key=list(Consent).index, default=Consent.ALLOW)

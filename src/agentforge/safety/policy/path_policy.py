@@ -9,7 +9,7 @@ from posixpath import dirname, join, normpath
 
 from agentforge.frozen import dataclass
 from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret, may_name_secret
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 from agentforge.safety.shell.grammar.syntax import Word, names
 
 _READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /proc")
@@ -23,7 +23,7 @@ _PROC_SECRET = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class PathPolicy:
     """Where the call would happen.
 
     Attributes:
@@ -47,12 +47,12 @@ class Ground:
 class PathFinding:
     """What a path means for a call; `verdict` allow means that nothing speaks against it."""
 
-    verdict: Verdict
+    verdict: Consent
     reason: str = ""
     path: str = ""
 
 
-def absolute(word: Word, folder: str | None, ground: Ground) -> str | None:
+def absolute(word: Word, folder: str | None, ground: PathPolicy) -> str | None:
     """The absolute path that a word stands for, its pattern characters kept; None when only the run knows it.
 
     Args:
@@ -76,14 +76,14 @@ def absolute(word: Word, folder: str | None, ground: Ground) -> str | None:
     return None if folder is None else _resolved(join(folder_of(folder, ground), text), ground)
 
 
-def folder_of(folder: str, ground: Ground) -> str:
+def folder_of(folder: str, ground: PathPolicy) -> str:
     """The absolute place of a folder in which a command runs, as `flow.folders_after` names it."""
     if folder.split("/", 1)[0] == "~":
         return ground.home + folder[1:]
     return join(ground.folder, folder)
 
 
-def _resolved(path: str, ground: Ground) -> str | None:
+def _resolved(path: str, ground: PathPolicy) -> str | None:
     """The path without `..`, as the kernel climbs: from where a link leads. A link that a pattern may name is unknown."""
     if _PROC_LINK.match(path):
         return path  # leads to where the command runs, not to where this program does
@@ -106,16 +106,16 @@ def may_climb(part: str) -> bool:
     return part.startswith(".") and _is_pattern(part) and fnmatchcase("..", part)
 
 
-def judge_steering(path: str | None, ground: Ground) -> PathFinding:
+def judge_steering(path: str | None, ground: PathPolicy) -> PathFinding:
     """Judge a path from which a program takes what it runs: its project, its configuration, its plugins, its folder."""
     if path is None:
-        return PathFinding(verdict=Verdict.ASK, reason="takes what it runs from a path that only the run knows")
+        return PathFinding(verdict=Consent.ASK, reason="takes what it runs from a path that only the run knows")
     if path in _DEVICES:
-        return PathFinding(verdict=Verdict.ALLOW, path=path)
+        return PathFinding(verdict=Consent.ALLOW, path=path)
     real = _real(_climbed(path), ground)
     if _inside(real, (ground.root, *ground.scratch)):
-        return PathFinding(verdict=Verdict.ALLOW, path=real)
-    return PathFinding(verdict=Verdict.ASK, reason=f"takes what it runs from {path}, outside the workspace", path=real)
+        return PathFinding(verdict=Consent.ALLOW, path=real)
+    return PathFinding(verdict=Consent.ASK, reason=f"takes what it runs from {path}, outside the workspace", path=real)
 
 
 def _climbed(path: str) -> str:
@@ -124,45 +124,45 @@ def _climbed(path: str) -> str:
     return dirname(head) or "/" if may_climb(last) else path
 
 
-def judge_write(path: str | None, ground: Ground) -> PathFinding:
+def judge_write(path: str | None, ground: PathPolicy) -> PathFinding:
     """Judge a path that would be written or removed; None is a path that only the run knows."""
     if path is None:
-        return PathFinding(verdict=Verdict.ASK, reason="writes to a path that only the run knows")
+        return PathFinding(verdict=Consent.ASK, reason="writes to a path that only the run knows")
     if path in _DEVICES:
-        return PathFinding(verdict=Verdict.ALLOW, path=path)
+        return PathFinding(verdict=Consent.ALLOW, path=path)
     if re.match(r"/dev/(?:tcp|udp)/", path):
-        return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
+        return PathFinding(verdict=Consent.DENY, reason=f"{path} is a network connection", path=path)
     real = _real(_climbed(path), ground)
     if _inside(real, ground.scratch) and not _inside(real, (ground.root,)) and _inside(path, ground.scratch):
-        return PathFinding(verdict=Verdict.ALLOW, path=real)
+        return PathFinding(verdict=Consent.ALLOW, path=real)
     inside = _below(real, ground.root)
     if inside is None:
-        return PathFinding(verdict=Verdict.DENY, reason=f"{path} lies outside the workspace", path=real)
+        return PathFinding(verdict=Consent.DENY, reason=f"{path} lies outside the workspace", path=real)
     found = _protected(inside, ground.named) or _protected_pattern(path, ground)
     if found is not None:
-        return PathFinding(verdict=Verdict.DENY, reason=f"{inside or path} is protected: {found}", path=real)
-    return PathFinding(verdict=Verdict.ALLOW, path=real)
+        return PathFinding(verdict=Consent.DENY, reason=f"{inside or path} is protected: {found}", path=real)
+    return PathFinding(verdict=Consent.ALLOW, path=real)
 
 
-def judge_read(path: str | None, ground: Ground) -> PathFinding:
+def judge_read(path: str | None, ground: PathPolicy) -> PathFinding:
     """Judge a path that would be read; None is a path that only the run knows."""
     if path is None:
-        return PathFinding(verdict=Verdict.ASK, reason="reads a path that only the run knows")
+        return PathFinding(verdict=Consent.ASK, reason="reads a path that only the run knows")
     if path in _DEVICES:
-        return PathFinding(verdict=Verdict.ALLOW, path=path)
+        return PathFinding(verdict=Consent.ALLOW, path=path)
     if re.match(r"/dev/(?:tcp|udp)/", path):
-        return PathFinding(verdict=Verdict.DENY, reason=f"{path} is a network connection", path=path)
+        return PathFinding(verdict=Consent.DENY, reason=f"{path} is a network connection", path=path)
     real = _real(path, ground)
     if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
-        return PathFinding(verdict=Verdict.ASK, reason=f"{path} may hold secrets", path=real)
+        return PathFinding(verdict=Consent.ASK, reason=f"{path} may hold secrets", path=real)
     if _below(real, ground.root) is None and may_name_secret(path):
-        return PathFinding(verdict=Verdict.ASK, reason=f"{path} may name a file that holds secrets", path=real)
+        return PathFinding(verdict=Consent.ASK, reason=f"{path} may name a file that holds secrets", path=real)
     if _below(real, ground.root) is None and not _inside(real, (*_READABLE, *ground.scratch)):
-        return PathFinding(verdict=Verdict.ASK, reason=f"{path} lies outside the workspace", path=real)
-    return PathFinding(verdict=Verdict.ALLOW, path=real)
+        return PathFinding(verdict=Consent.ASK, reason=f"{path} lies outside the workspace", path=real)
+    return PathFinding(verdict=Consent.ALLOW, path=real)
 
 
-def _real(path: str, ground: Ground) -> str:
+def _real(path: str, ground: PathPolicy) -> str:
     """Where a path leads; what cannot be found out lies nowhere that is open."""
     try:
         return ground.real(_fixed(path))
@@ -185,7 +185,7 @@ def _protected(inside: str, named: tuple[str, ...]) -> str | None:
     return None
 
 
-def _protected_pattern(path: str, ground: Ground) -> str | None:
+def _protected_pattern(path: str, ground: PathPolicy) -> str | None:
     """Whether a pattern such as `.g*` may name a protected place."""
     below = _below(path, ground.root)
     if below is None or not _is_pattern(below):

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from agentforge.frozen import dataclass
 from agentforge.globs import is_wild, matches
-from agentforge.safety.policy.modes import Verdict
+from agentforge.safety.policy.modes import Consent
 
 _WRITTEN = re.compile(r"(?P<tool>[A-Za-z*][\w*.-]*)(?:\((?P<pattern>.*)\))?", re.DOTALL)
 _ALIASES = {
@@ -49,7 +49,7 @@ class Rule:
 
     tools: tuple[str, ...]
     pattern: str = ""
-    verdict: Verdict
+    verdict: Consent
     expires: str = ""
     origin: str = ""
     written: str = ""
@@ -63,7 +63,7 @@ class Rule:
         return not self.expires or (now[:10] <= self.expires if len(self.expires) == 10 else now < self.expires)
 
 
-def read_rule(text: str, verdict: Verdict, *, origin: str = "") -> Rule:
+def read_rule(text: str, verdict: Consent, *, origin: str = "") -> Rule:
     """Read `Tool`, `Tool(pattern)` or either followed by ` until TIME`.
 
     Raises:
@@ -78,7 +78,7 @@ def read_rule(text: str, verdict: Verdict, *, origin: str = "") -> Rule:
     tool, pattern = match["tool"], match["pattern"]
     if pattern is not None and not pattern.strip():
         raise BadRule(f"{text!r}: the pattern is empty; leave the parentheses out to match every call")
-    if tool == "*" and verdict is Verdict.ALLOW and not pattern:
+    if tool == "*" and verdict is Consent.ALLOW and not pattern:
         raise BadRule(f"{text!r} would allow everything; use the mode yolo for that")
     return Rule(
         tools=_ALIASES.get(tool, (tool,)),
@@ -161,6 +161,6 @@ def host_of(url: str) -> str:
 
 def first_match(rules: Iterable[Rule], *, now: str) -> Rule | None:
     """The strictest of rules that match; among equals the first one."""
-    order = (Verdict.DENY, Verdict.ASK, Verdict.ALLOW)
+    order = (Consent.DENY, Consent.ASK, Consent.ALLOW)
     standing = [rule for rule in rules if rule.holds_at(now)]
     return next((rule for verdict in order for rule in standing if rule.verdict is verdict), None)

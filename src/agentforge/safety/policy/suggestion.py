@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentforge.frozen import dataclass
 from agentforge.globs import is_wild
 from agentforge.safety.policy.decision import Decision, Policy, decide_command
-from agentforge.safety.policy.modes import Mode, Verdict
+from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.permission import READING, RULE_DAYS, WRITING, after_days, host_of
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.syntax import names
@@ -63,7 +63,7 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
         One for each part, the exact command first when it may do harm; empty when no rule would help.
     """
     decision = decide_command(line, policy)
-    if decision.verdict is not Verdict.ASK or _beyond_rules(decision):
+    if decision.verdict is not Consent.ASK or _beyond_rules(decision):
         return ()
     found: dict[str, Suggestion] = {}
     script = read_line(line)
@@ -76,7 +76,7 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
                 continue
             plain = [word for word in words if word is not None]
             text = " ".join(plain)
-            if decide_command(command.text, policy).verdict is Verdict.ASK and "*" not in text and text:
+            if decide_command(command.text, policy).verdict is Consent.ASK and "*" not in text and text:
                 found[text] = _for(plain, judged.kind)
     until = after_days(policy.now, RULE_DAYS) if policy.now else ""
     return tuple(replace(offer, until=until) for offer in found.values())
@@ -96,7 +96,7 @@ def suggest_call(tool: str, url: str, policy: Policy) -> tuple[Suggestion, ...]:
 
 def _beyond_rules(decision: Decision) -> bool:
     """Whether a rule could not help: a path is what is asked about."""
-    asked = [part for part in decision.parts if part.verdict is Verdict.ASK]
+    asked = [part for part in decision.parts if part.verdict is Consent.ASK]
     return any("secret" in part.reason or "outside the workspace" in part.reason for part in asked)
 
 

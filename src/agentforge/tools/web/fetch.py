@@ -43,7 +43,7 @@ class FetchFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class WebPage:
     """What a server answered.
 
     Attributes:
@@ -60,7 +60,7 @@ class Page:
     elsewhere: str = ""
 
 
-def fetch(url: str, *, timeout_s: float, most_bytes: int = MOST_BYTES, judge: Judge = refusal) -> Page:
+def fetch(url: str, *, timeout_s: float, most_bytes: int = MOST_BYTES, judge: Judge = refusal) -> WebPage:
     """Fetch a page; every address is judged after its name was resolved, and the connection goes to that very address.
 
     `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` and `SSL_CERT_FILE` are honoured. A proxy resolves names by itself:
@@ -104,7 +104,7 @@ def _site(parts: SplitResult) -> str:
     return (parts.hostname or "").removeprefix("www.")
 
 
-def _once(parts: SplitResult, deadline: float, most_bytes: int, judge: Judge) -> Page:
+def _once(parts: SplitResult, deadline: float, most_bytes: int, judge: Judge) -> WebPage:
     proxy = _proxy_of(parts)
     if proxy is not None:
         _refuse_inner(parts, judge)
@@ -131,10 +131,10 @@ def _once(parts: SplitResult, deadline: float, most_bytes: int, judge: Judge) ->
 
 def _page(
     parts: SplitResult, response: http.client.HTTPResponse, wire: socket.socket, deadline: float, most_bytes: int
-) -> Page:
+) -> WebPage:
     location = response.headers.get("Location", "") if response.status in _REDIRECTS else ""
     body, cut = (b"", False) if location else _body(response, wire, deadline, most_bytes)
-    return Page(
+    return WebPage(
         url=parts.geturl(),
         status=response.status,
         content_type=response.headers.get("Content-Type", ""),

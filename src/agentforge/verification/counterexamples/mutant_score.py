@@ -14,7 +14,7 @@ _TESTS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class MutationBounds:
     """How much is spent on mutants.
 
     Attributes:
@@ -36,7 +36,7 @@ def score_of(
     note: str,
     cpu_s: float,
     possible: int,
-    bounds: Bounds,
+    bounds: MutationBounds,
 ) -> dict[str, Any]:
     """The facts of a measurement; a mutant that no test executes survives without a run.
 
@@ -83,7 +83,7 @@ def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, An
     }
 
 
-def nothing_run(note: str, bounds: Bounds) -> dict[str, Any]:
+def nothing_run(note: str, bounds: MutationBounds) -> dict[str, Any]:
     """The facts where no mutant was run, and why."""
     return {
         "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,

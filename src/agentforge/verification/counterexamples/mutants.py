@@ -15,7 +15,7 @@ from agentforge.testing.plan import plan_digest
 from agentforge.verification.counterexamples.mutant_score import (
     COUNTED,
     NOTHING_TO_MUTATE,
-    Bounds,
+    MutationBounds,
     nothing_run,
     score_of,
 )
@@ -35,7 +35,7 @@ def measure_mutants(
     traced: Traced,
     passing: Sequence[str],
     edits: Edits = NO_EDITS,
-    bounds: Bounds,
+    bounds: MutationBounds,
 ) -> dict[str, Any]:
     """Count how many small wrong changes of the changed lines the tests notice.
 
@@ -99,7 +99,7 @@ def killed_by(
     return out
 
 
-def _not_possible(rig: Rig, traced: Traced, bounds: Bounds) -> str:
+def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
     if bounds.most < 1:
         return "switched off by [verification] mutants = 0"
     if rig.plan.runner not in ("pytest", "unittest"):
@@ -127,7 +127,7 @@ def _records(
     tests: Sequence[Sequence[str]],
     *,
     edits: Edits,
-    bounds: Bounds,
+    bounds: MutationBounds,
 ) -> list[dict[str, Any]]:
     """What the server says of the mutants that some test executes; [] when no test executes any."""
     numbers = [number for number in range(len(chosen)) if tests[number]]

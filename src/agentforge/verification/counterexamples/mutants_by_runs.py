@@ -16,7 +16,12 @@ from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, so
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.underway import counter
-from agentforge.verification.counterexamples.mutant_score import NOTHING_TO_MUTATE, Bounds, nothing_run, score_of
+from agentforge.verification.counterexamples.mutant_score import (
+    NOTHING_TO_MUTATE,
+    MutationBounds,
+    nothing_run,
+    score_of,
+)
 from agentforge.verification.mutation.choice import choose
 
 _LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
@@ -63,7 +68,7 @@ def measure_mutants_by_runs(
     tests: Sequence[str],
     unchanged: SuiteRun,
     edits: Edits = NO_EDITS,
-    bounds: Bounds,
+    bounds: MutationBounds,
 ) -> dict[str, Any]:
     """Count how many small wrong changes of the changed lines the tests notice: the named files first, then the whole suite.
 

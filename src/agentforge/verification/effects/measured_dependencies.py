@@ -23,8 +23,8 @@ from agentforge.verification.effects.replay import (
     TESTED,
     TOGETHER,
     Circumstance,
-    Replayed,
-    Reply,
+    ReplayedCalls,
+    ReplayReply,
     replay,
     settled,
 )
@@ -43,7 +43,7 @@ _LOOPBACK = re.compile(r"localhost$|127\.|::1$|0\.0\.0\.0$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class MeasuredCall:
     """A call that is repeated, and what is expected of it.
 
     Attributes:
@@ -85,7 +85,7 @@ def texts_in_python(source: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class RecordedLanguage:
     """How calls of a language are repeated.
 
     Attributes:
@@ -94,13 +94,13 @@ class Language:
         texts: the texts that stand in the source of a call.
     """
 
-    replay: Callable[..., list[Replayed]] = replay
+    replay: Callable[..., list[ReplayedCalls]] = replay
     single: Sequence[Circumstance] = SINGLE
     together: Sequence[Circumstance] = TOGETHER
     texts: Callable[[str], list[str]] = texts_in_python
 
 
-PYTHON = Language()
+PYTHON = RecordedLanguage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,43 +108,45 @@ class _Ground:
     """What all runs of a measurement have in common; they end together."""
 
     rig: Rig
-    language: Language
+    language: RecordedLanguage
     base_tree: str
     tree: str
     until: float
 
-    def runs(self, tree: str, calls: Sequence[Call], circumstances: Sequence[Circumstance]) -> list[Replayed]:
+    def runs(
+        self, tree: str, calls: Sequence[MeasuredCall], circumstances: Sequence[Circumstance]
+    ) -> list[ReplayedCalls]:
         """Repeat calls; nothing where no time is left."""
         left = self.until - time.monotonic()
         if left <= 0 or not calls:
-            return [Replayed(replies=tuple(Reply() for _ in calls))] * len(circumstances)
+            return [ReplayedCalls(replies=tuple(ReplayReply() for _ in calls))] * len(circumstances)
         probes = [one.probe for one in calls]
         return self.language.replay(self.rig, tree, probes, circumstances, limit_s=min(_RUN_S, left), within_s=left)
 
 
 def calls_of(
-    claims: Iterable[Claim], asserted: Iterable[Asserted], recorded: Iterable[Call] = (), *,
+    claims: Iterable[Claim], asserted: Iterable[Asserted], recorded: Iterable[MeasuredCall] = (), *,
     symbols: Sequence[Symbol], rig: Rig, tree: str,
-) -> tuple[Call, ...]:  # fmt: skip
+) -> tuple[MeasuredCall, ...]:  # fmt: skip
     """The calls that can be repeated: examples of request and specification, assertions of frozen tests, and recorded calls."""
-    found: dict[str, Call] = {}
+    found: dict[str, MeasuredCall] = {}
     for claim in claims:
         names = resolve(claim.call, symbols, read=rig.read(tree), roots=rig.plan.roots)
         if names is not None:
             probe = Probe(source=claim.call, names=names)
             found.setdefault(
-                claim.call, Call(probe=probe, returns=claim.returns, raises=claim.raises, hidden=claim.hidden)
+                claim.call, MeasuredCall(probe=probe, returns=claim.returns, raises=claim.raises, hidden=claim.hidden)
             )
     for one in asserted:
         probe = Probe(source=one.call, names=one.names)
-        found.setdefault(one.call, Call(probe=probe, returns=one.returns, raises=one.raises))
+        found.setdefault(one.call, MeasuredCall(probe=probe, returns=one.returns, raises=one.raises))
     for call in recorded:
         found.setdefault(call.probe.source, call)
     return tuple(found.values())[:MOST_CALLS]
 
 
 def measure_dependencies(
-    rig: Rig, calls: Sequence[Call], *, base_tree: str, tree: str, within_s: float, language: Language = PYTHON,
+    rig: Rig, calls: Sequence[MeasuredCall], *, base_tree: str, tree: str, within_s: float, language: RecordedLanguage = PYTHON,
     of_time: bool = False, told: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Repeat calls under other circumstances and compare.
@@ -186,8 +188,8 @@ def measure_dependencies(
 
 
 def _of_suspects(
-    place: _Ground, calls: Sequence[Call], whole: Replayed
-) -> tuple[list[dict[str, Any]], Sequence[Replayed]]:
+    place: _Ground, calls: Sequence[MeasuredCall], whole: ReplayedCalls
+) -> tuple[list[dict[str, Any]], Sequence[ReplayedCalls]]:
     """The dependencies of calls of which one is known, under each circumstance alone; and the runs that showed them."""
     single = place.language.single
     runs = place.runs(place.tree, calls, (PLAIN, *single)) if calls else []
@@ -204,7 +206,7 @@ def _of_suspects(
     return rows, runs
 
 
-def differs(one: Circumstance, plain: Reply, other: Reply) -> bool:
+def differs(one: Circumstance, plain: ReplayReply, other: ReplayReply) -> bool:
     """Whether a call told something else; a repeated call is compared with its own first result, and silence says nothing."""
     if plain.missing or other.missing:
         return False
@@ -213,13 +215,15 @@ def differs(one: Circumstance, plain: Reply, other: Reply) -> bool:
     return settled(plain.first) != settled(other.first)
 
 
-def _anything(number: int, plain: Replayed, runs: Sequence[Replayed]) -> bool:
+def _anything(number: int, plain: ReplayedCalls, runs: Sequence[ReplayedCalls]) -> bool:
     return any(
         differs(PLAIN, plain.replies[number], run.replies[number]) or bool(run.replies[number].again) for run in runs
     )
 
 
-def _at_the_base(place: _Ground, calls: Sequence[Call], circumstances: Sequence[Circumstance]) -> set[tuple[int, str]]:
+def _at_the_base(
+    place: _Ground, calls: Sequence[MeasuredCall], circumstances: Sequence[Circumstance]
+) -> set[tuple[int, str]]:
     """The dependencies that the base has, too: (number of the call, circumstance)."""
     tried = list({one.name: one for one in circumstances}.values())
     if not tried:
@@ -233,7 +237,9 @@ def _at_the_base(place: _Ground, calls: Sequence[Call], circumstances: Sequence[
     }
 
 
-def _row(call: Call, one: Circumstance, plain: Reply, other: Reply, *, inputs: set[str]) -> dict[str, Any]:
+def _row(
+    call: MeasuredCall, one: Circumstance, plain: ReplayReply, other: ReplayReply, *, inputs: set[str]
+) -> dict[str, Any]:
     """One dependency as a fact; it decides where an expectation held and does not any more.
 
     Args:
@@ -250,7 +256,7 @@ def _row(call: Call, one: Circumstance, plain: Reply, other: Reply, *, inputs: s
             "contradicts": contradicts, "decides": decides}  # fmt: skip
 
 
-def _confirmed(place: _Ground, calls: Sequence[Call], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _confirmed(place: _Ground, calls: Sequence[MeasuredCall], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows, of which those decide that are there in a second checkout, too: a loaded machine refuses nobody."""
     tried = [one for one in place.language.single
              if any(row["decides"] and row["circumstance"] == one.name for row in rows)]  # fmt: skip
@@ -266,7 +272,7 @@ def _confirmed(place: _Ground, calls: Sequence[Call], rows: list[dict[str, Any]]
     return [{**row, "decides": row["decides"] and (row["call"], row["circumstance"]) in again} for row in rows]
 
 
-def _made_for_tests(place: _Ground, answered: Sequence[tuple[Call, Reply]]) -> list[dict[str, Any]]:
+def _made_for_tests(place: _Ground, answered: Sequence[tuple[MeasuredCall, ReplayReply]]) -> list[dict[str, Any]]:
     """Calls that give what a test got where a test runner is loaded, and nowhere else, in two checkouts; not so at the base."""
     suspects = [call for call, plain in answered
                 if call.seen and call.returns and call.contradicted_by(dict(plain.first))]  # fmt: skip
@@ -288,7 +294,7 @@ def _made_for_tests(place: _Ground, answered: Sequence[tuple[Call, Reply]]) -> l
     ]  # fmt: skip
 
 
-def _right_in_tests(call: Call, plain: Reply, tested: Reply) -> bool:
+def _right_in_tests(call: MeasuredCall, plain: ReplayReply, tested: ReplayReply) -> bool:
     """Whether a call gives what the test got only as long as the process looks like that of a test runner."""
     known = not plain.missing and not tested.missing
     return known and call.contradicted_by(dict(plain.first)) and not call.contradicted_by(dict(tested.first))
@@ -316,7 +322,7 @@ def _is_input(kind: str, path: str) -> bool:
     return kind == "reads" and not is_test_path(path)
 
 
-def _beside(calls: Sequence[Call], plain: Replayed, repeated: Replayed) -> list[dict[str, Any]]:
+def _beside(calls: Sequence[MeasuredCall], plain: ReplayedCalls, repeated: ReplayedCalls) -> list[dict[str, Any]]:
     """Arguments that a call changed, and results that are shared between callers: notes."""
     found = []
     for call, reply, other in zip(calls, plain.replies, repeated.replies, strict=True):
@@ -329,7 +335,7 @@ def _beside(calls: Sequence[Call], plain: Replayed, repeated: Replayed) -> list[
     return found
 
 
-def _needless_reach(calls: Sequence[Call], plain: Replayed, told: str) -> list[dict[str, Any]]:
+def _needless_reach(calls: Sequence[MeasuredCall], plain: ReplayedCalls, told: str) -> list[dict[str, Any]]:
     """Calls that reach for another machine, of which nobody spoke, and give what is expected of them without an answer."""
     found = {}
     for number, kind, detail in plain.effects:
@@ -349,7 +355,7 @@ def _names_host(words: str, host: str) -> bool:
     return any(re.search(rf"(?i)(?<!\w){re.escape(one)}(?!\w)", words) for one in (host, *labels[:-1]))
 
 
-def _new_effects(place: _Ground, calls: Sequence[Call], plain: Replayed) -> list[dict[str, str]]:
+def _new_effects(place: _Ground, calls: Sequence[MeasuredCall], plain: ReplayedCalls) -> list[dict[str, str]]:
     """Kinds of effects that the same calls do not have at the base; the first call that shows each."""
     kinds: dict[str, tuple[int, str]] = {}
     for number, kind, detail in plain.effects:

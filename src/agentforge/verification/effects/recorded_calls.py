@@ -9,14 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 from agentforge.suite.test_environment import Rig
-from agentforge.verification.effects.measured_dependencies import Call
+from agentforge.verification.effects.measured_dependencies import MeasuredCall
 from agentforge.verification.examples.claims import is_literal
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate
 from agentforge.verification.examples.typed_comparison import shown
 
 
-def recorded_calls(rig: Rig, rows: Sequence[Mapping[str, Any]], *, base_tree: str, tree: str) -> tuple[Call, ...]:
+def recorded_calls(
+    rig: Rig, rows: Sequence[Mapping[str, Any]], *, base_tree: str, tree: str
+) -> tuple[MeasuredCall, ...]:
     """The recorded calls of functions and methods that the tree adds or changes, with what each gave in its test.
 
     Args:
@@ -32,10 +34,12 @@ def recorded_calls(rig: Rig, rows: Sequence[Mapping[str, Any]], *, base_tree: st
     return tuple(found)
 
 
-def call_of(row: Mapping[str, Any]) -> Call:
+def call_of(row: Mapping[str, Any]) -> MeasuredCall:
     """One recorded call as it is repeated."""
     returns = str(row.get("returns", ""))
-    return Call(probe=probe_of(row), returns=returns if is_literal(returns) else "", seen=True, told=str(row["told"]))
+    return MeasuredCall(
+        probe=probe_of(row), returns=returns if is_literal(returns) else "", seen=True, told=str(row["told"])
+    )
 
 
 def probe_of(row: Mapping[str, Any]) -> Probe:
@@ -79,7 +83,7 @@ def differing_in(
 
 
 def _compared(
-    probes: Sequence[Probe], old: Sequence[Answer], new: Sequence[Answer], told: Mapping[str, str]
+    probes: Sequence[Probe], old: Sequence[CallResult], new: Sequence[CallResult], told: Mapping[str, str]
 ) -> Iterator[tuple[int, tuple[str, str, str]]]:
     for number, probe in enumerate(probes):
         first, second, now = old[number], old[number + len(probes)], new[number]

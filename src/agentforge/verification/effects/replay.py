@@ -11,7 +11,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.suite.test_environment import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
-from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
+from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.plain_check import Probe
 from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
 
@@ -71,7 +71,7 @@ TOGETHER = together(SINGLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ReplayReply:
     """What a call told in one run.
 
     Attributes:
@@ -93,10 +93,10 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class ReplayedCalls:
     """What one run told: a reply for each call, effects as (number of the call, kind, detail), how it ended, and its cost."""
 
-    replies: tuple[Reply, ...]
+    replies: tuple[ReplayReply, ...]
     effects: tuple[tuple[int, str, str], ...] = ()
     ended: str = "done"
     cpu_s: float = 0.0
@@ -117,7 +117,7 @@ def _without_order(value: Any) -> Any:
 
 def replay(
     rig: Rig, tree: str, calls: Sequence[Probe], circumstances: Sequence[Circumstance], *, limit_s: float, within_s: float,
-) -> list[Replayed]:  # fmt: skip
+) -> list[ReplayedCalls]:  # fmt: skip
     """Evaluate calls in a fresh checkout, once under each circumstance, each in an interpreter of its own.
 
     Args:
@@ -163,7 +163,7 @@ def _script(setup: Mapping[str, Any]) -> bytes:
     return (start + text).encode()
 
 
-def _run(one: Circumstance, place: Ground, calls: Sequence[Probe], limit_s: float) -> dict[str, Any]:
+def _run(one: Circumstance, place: TestSandbox, calls: Sequence[Probe], limit_s: float) -> dict[str, Any]:
     """The settings of one run: those of the plain one, and what is other."""
     other = one.changes
     elsewhere = place.scratch / "elsewhere"
@@ -187,9 +187,9 @@ def _run(one: Circumstance, place: Ground, calls: Sequence[Probe], limit_s: floa
     }  # fmt: skip
 
 
-def replayed_of(data: bytes, nonce: str, *, calls: int, runs: int) -> list[Replayed]:
+def replayed_of(data: bytes, nonce: str, *, calls: int, runs: int) -> list[ReplayedCalls]:
     """Read what a supervisor told of its runs; a run of which nothing came has ended early."""
-    empty = Replayed(replies=tuple(Reply() for _ in range(calls)), ended="ended early")
+    empty = ReplayedCalls(replies=tuple(ReplayReply() for _ in range(calls)), ended="ended early")
     found = [empty] * runs
     for line in data.splitlines():
         try:
@@ -201,8 +201,8 @@ def replayed_of(data: bytes, nonce: str, *, calls: int, runs: int) -> list[Repla
     return found
 
 
-def _of_record(record: Mapping[str, Any], calls: int) -> Replayed:
-    replies = [Reply() for _ in range(calls)]
+def _of_record(record: Mapping[str, Any], calls: int) -> ReplayedCalls:
+    replies = [ReplayReply() for _ in range(calls)]
     effects: list[tuple[int, str, str]] = []
     for row in record["rows"]:
         if "effects" in row:
@@ -212,9 +212,9 @@ def _of_record(record: Mapping[str, Any], calls: int) -> Replayed:
         if "shared" in row:
             replies[number] = replace(replies[number], shared=True)
         else:
-            replies[number] = Reply(
+            replies[number] = ReplayReply(
                 first=row["first"], again=row.get("again", {}), altered=tuple(row.get("altered", ()))
             )
-    return Replayed(
+    return ReplayedCalls(
         replies=tuple(replies), effects=tuple(effects), ended=str(record["ended"]), cpu_s=float(record["cpu_s"])
     )

@@ -11,9 +11,9 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
-from agentforge.testing.launch import Ground, borrowed, box, ground
-from agentforge.verification.effects.measured_dependencies import MOST_CALLS, Call, Language
-from agentforge.verification.effects.replay import SINGLE, Circumstance, Replayed, replayed_of, together
+from agentforge.testing.launch import TestSandbox, borrowed, box, ground
+from agentforge.verification.effects.measured_dependencies import MOST_CALLS, MeasuredCall, RecordedLanguage
+from agentforge.verification.effects.replay import SINGLE, Circumstance, ReplayedCalls, replayed_of, together
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.claims_javascript import arguments_of, texts_of
 from agentforge.verification.examples.plain_javascript import (
@@ -32,26 +32,26 @@ _OF_PYTHON = {"hash_seed", "flags"}
 
 def node_calls(
     claims: Iterable[Claim], tests: Sequence[str], *, symbols: Sequence[Symbol], rig: Rig, tree: str
-) -> tuple[Call, ...]:
+) -> tuple[MeasuredCall, ...]:
     """The calls that can be repeated: examples of request and specification, and those of frozen straight-line tests.
 
     Args:
         tests: ids of the frozen tests.
     """
-    found: dict[str, Call] = {}
+    found: dict[str, MeasuredCall] = {}
     for claim in claims:
         probe = resolved_in_node(claim.call, symbols, rig, tree)
         if probe is not None:
-            call = Call(probe=probe, returns=claim.returns, raises=claim.raises, hidden=claim.hidden)
+            call = MeasuredCall(probe=probe, returns=claim.returns, raises=claim.raises, hidden=claim.hidden)
             found.setdefault(claim.call, call)
     for one in claims_of_tests(rig, tree, tests):
-        found.setdefault(one.call, Call(probe=probe_of_claim(one), returns=one.returns))
+        found.setdefault(one.call, MeasuredCall(probe=probe_of_claim(one), returns=one.returns))
     return tuple(found.values())[:MOST_CALLS]
 
 
 def replay_in_node(
     rig: Rig, tree: str, calls: Sequence[NodeProbe], circumstances: Sequence[Circumstance], *, limit_s: float, within_s: float,
-) -> list[Replayed]:  # fmt: skip
+) -> list[ReplayedCalls]:  # fmt: skip
     """Evaluate calls in a fresh checkout, once under each circumstance, each in a process of its own.
 
     Args:
@@ -88,7 +88,7 @@ def replay_in_node(
     return replayed_of(data, nonce, calls=len(calls), runs=len(circumstances))
 
 
-def _run(one: Circumstance, place: Ground, calls: Sequence[NodeProbe], limit_s: float) -> dict[str, Any]:
+def _run(one: Circumstance, place: TestSandbox, calls: Sequence[NodeProbe], limit_s: float) -> dict[str, Any]:
     """The settings of one run: those of the plain one, and what is other."""
     other = one.changes
     elsewhere = place.scratch / "elsewhere"
@@ -114,4 +114,4 @@ def _call(probe: NodeProbe) -> dict[str, Any]:
 
 
 _SINGLE = tuple(one for one in SINGLE if not _OF_PYTHON & one.changes.keys())
-JAVASCRIPT = Language(replay=replay_in_node, single=_SINGLE, together=together(_SINGLE), texts=texts_of)
+JAVASCRIPT = RecordedLanguage(replay=replay_in_node, single=_SINGLE, together=together(_SINGLE), texts=texts_of)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from agentforge.suite.test_environment import Rig
 from agentforge.verification.examples.claims import literal
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate
 from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.examples.typed_comparison import difference
@@ -195,7 +195,7 @@ def _next(letter: str) -> str:
     return chr(ord(letter) + 1) if letter.isalnum() and letter.isascii() else letter
 
 
-def _only_a_fallback(answers: Sequence[Sequence[Answer]], asked: Sequence[object]) -> bool:
+def _only_a_fallback(answers: Sequence[Sequence[CallResult]], asked: Sequence[object]) -> bool:
     """Whether everything that was asked got one and the same constant, one exception, or itself."""
     flat = [answer for group in answers for answer in group]
     if not flat or any(answer.lost or answer.ended != "done" for answer in flat):

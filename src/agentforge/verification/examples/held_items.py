@@ -9,11 +9,11 @@ from typing import Any
 
 from agentforge.suite.test_environment import Rig
 from agentforge.verification.examples.claims import Claim, literal
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.typed_comparison import difference
 
 
-def makes_an_object(claim: Claim, answer: Answer) -> bool:
+def makes_an_object(claim: Claim, answer: CallResult) -> bool:
     """Whether a call of a class gave an object of that class, where a built-in value is expected: prose wrote a validator
     with what it accepts, not a call with its result."""
     called = re.match(r"(?:\w+\.)*(\w+)\(", claim.call)
@@ -22,7 +22,7 @@ def makes_an_object(claim: Claim, answer: Answer) -> bool:
 
 
 def in_a_class_of_the_base(
-    claim: Claim, answer: Answer, rig: Rig, *, base_tree: str, tree: str, again: Callable[[str], Answer]
+    claim: Claim, answer: CallResult, rig: Rig, *, base_tree: str, tree: str, again: Callable[[str], CallResult]
 ) -> str | None:
     """Compare a result that is an object of a class which the change left as it was at the base, by what it holds.
 

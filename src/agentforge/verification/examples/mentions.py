@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from agentforge.languages.symbols import Symbol
 from agentforge.verification.examples.claims import Claim
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 
 MENTION = "it names what is called, and passes nothing of what that needs"
 _MISSING = re.compile(
@@ -19,8 +19,8 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def mentioned(
     claim: Claim,
-    answer: Answer,
-    before: Sequence[Answer],
+    answer: CallResult,
+    before: Sequence[CallResult],
     *,
     symbols: Sequence[Symbol],
     read: Callable[[str], bytes | None],
@@ -55,7 +55,7 @@ def mentioned(
     return bool(missing) and same and not free and not call.args and not call.keywords
 
 
-def _missing(called: ast.Name | ast.Attribute, answer: Answer) -> str:
+def _missing(called: ast.Name | ast.Attribute, answer: CallResult) -> str:
     """The arguments that a call was refused for; "" when it was refused for something else."""
     match = _MISSING.fullmatch(answer.message) if answer.raised[0][0] == "TypeError" else None
     return match[2] if match is not None and match[1] in (_last(called), "__init__", "__new__") else ""

@@ -11,7 +11,7 @@ _RESULTS_BYTES = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CallResult:
     """What became of a probe.
 
     Attributes:
@@ -46,19 +46,19 @@ def genuine_records(data: bytes, nonce: str) -> dict[tuple[int, int], dict[str, 
     return found
 
 
-def answers_of(record: Mapping[str, Any] | None, count: int) -> list[Answer]:
+def answers_of(record: Mapping[str, Any] | None, count: int) -> list[CallResult]:
     """An answer for each of the probes of a group; those that told nothing say how the group ended."""
     if record is None:
-        return [Answer(ended="ended early") for _ in range(count)]
+        return [CallResult(ended="ended early") for _ in range(count)]
     rows = [row for row in record["rows"] if isinstance(row, dict)][:count]
     found = [_answer(row) for row in rows]
-    return found + [Answer(ended=str(record["ended"])) for _ in range(count - len(found))]
+    return found + [CallResult(ended=str(record["ended"])) for _ in range(count - len(found))]
 
 
-def _answer(row: Mapping[str, Any]) -> Answer:
+def _answer(row: Mapping[str, Any]) -> CallResult:
     if "lost" in row:
-        return Answer(lost=True)
+        return CallResult(lost=True)
     if "raised" in row:
         raised = tuple((str(name), bool(builtin)) for name, builtin in row["raised"])
-        return Answer(raised=raised, stage=str(row["stage"]), message=str(row["message"]))
-    return Answer(value=row["value"])
+        return CallResult(raised=raised, stage=str(row["stage"]), message=str(row["message"]))
+    return CallResult(value=row["value"])

@@ -25,7 +25,7 @@ from agentforge.verification.examples.claims import Claim, literal, names_of
 from agentforge.verification.examples.exact_numbers import number_of, of_a_known_class
 from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
-from agentforge.verification.examples.plain_answers import Answer, answers_of, genuine_records
+from agentforge.verification.examples.plain_answers import CallResult, answers_of, genuine_records
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
 from agentforge.workspace.files.file_access import remove_tree
@@ -73,14 +73,14 @@ class Verdict:
 
 def check_claims(
     rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
-) -> Verdict:
+) -> Verdict:  # fmt: skip
     """Evaluate claims on a tree and compare the results; what came of all of them, see `claim_looks`."""
     return summed(claim_looks(rig, tree, claims, symbols=symbols, base_tree=base_tree, edits=edits), told=_told)
 
 
 def claim_looks(
     rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
-) -> list[Look]:
+) -> list[Look]:  # fmt: skip
     """Evaluate claims on a tree; what came of each.
 
     A claim whose names the specification does not declare is left unchecked, and so is one whose module cannot be imported at
@@ -115,7 +115,7 @@ def claim_looks(
             note = f"{_told(claim)}: the result is an object of a class that the change left alone, and holds or equals that"
             looks.append(Look(claim=claim, note=note))
             continue
-        if wrong and _only_another_type(claim, answer, symbols, before):
+        if wrong and _other_type(claim, answer, symbols, before):
             looks.append(Look(claim=claim, note=wrong))
             continue
         wrong = _sentence(claim, answer, differs) if differs else wrong
@@ -169,7 +169,7 @@ def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
 
 def evaluate(
     rig: Rig, tree: str, groups: Sequence[Sequence[Probe]], *, edits: Edits = NO_EDITS, repeat: int = 1
-) -> list[list[Answer]]:
+) -> list[list[CallResult]]:
     """Evaluate groups of probes, each group in a process of its own, `repeat` times; the answers of all times, group by group.
 
     Raises:
@@ -218,13 +218,13 @@ def spellings(file: str, roots: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*shorter, *reversed(modules(file))]))
 
 
-def judge(claim: Claim, answer: Answer, symbols: Sequence[Symbol] = ()) -> str:
+def judge(claim: Claim, answer: CallResult, symbols: Sequence[Symbol] = ()) -> str:
     """What is wrong with an answer, as a sentence that does not give a hidden claim away; empty when it is right."""
     wrong = _wrong(claim, answer, symbols)
     return _sentence(claim, answer, wrong) if wrong else ""
 
 
-def _sentence(claim: Claim, answer: Answer, wrong: str) -> str:
+def _sentence(claim: Claim, answer: CallResult, wrong: str) -> str:
     if claim.hidden:
         return f"a held-out check of {_subject(claim)} fails: the result {wrong}"
     got = f"; it is {shown(answer.value)}" if answer.value is not None else ""
@@ -232,7 +232,7 @@ def _sentence(claim: Claim, answer: Answer, wrong: str) -> str:
     return f"outside the test runner {claim.text} does not hold: the result {wrong}{got}{said}"
 
 
-def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
+def _wrong(claim: Claim, answer: CallResult, symbols: Sequence[Symbol]) -> str:
     if _never_came(answer):
         return "never came: " + ("it took too long" if answer.ended == "timed out" else "the process ended")
     if claim.raises:
@@ -253,22 +253,22 @@ def _wrong(claim: Claim, answer: Answer, symbols: Sequence[Symbol]) -> str:
 
 
 def _in_a_class_of_the_base(
-    rig: Rig, tree: str, claim: Claim, probe: Probe, answer: Answer, base_tree: str, edits: Edits
+    rig: Rig, tree: str, claim: Claim, probe: Probe, answer: CallResult, base_tree: str, edits: Edits
 ) -> str | None:
     """How a result differs that is an object of a class of the base; see `held_items.in_a_class_of_the_base`."""
 
-    def again(source: str) -> Answer:
+    def again(source: str) -> CallResult:
         return _once_more(rig, tree, Probe(source=source, names=probe.names), edits)
 
     return in_a_class_of_the_base(claim, answer, rig, base_tree=base_tree, tree=tree, again=again)
 
 
-def _once_more(rig: Rig, tree: str, probe: Probe, edits: Edits) -> Answer:
+def _once_more(rig: Rig, tree: str, probe: Probe, edits: Edits) -> CallResult:
     """Ask again what got no answer: perhaps the machine ended the process; what ends itself ends again."""
     return evaluate(rig, tree, [[probe]], edits=edits)[0][0]
 
 
-def _never_came(answer: Answer) -> bool:
+def _never_came(answer: CallResult) -> bool:
     return answer.ended != "done" and answer.value is None and not answer.raised
 
 
@@ -295,7 +295,7 @@ def _told(claim: Claim) -> str:
     return f"a held-out check of {_subject(claim)}" if claim.hidden else claim.text
 
 
-def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: Answer) -> bool:
+def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: CallResult) -> bool:
     """Whether the modules of a probe cannot be imported at the base either, for the same reason (a framework's set-up)."""
     if any(name == "ImproperlyConfigured" for name, _ in answer.raised):
         return True
@@ -312,14 +312,14 @@ def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: Answer) -> b
     return raised == [name for name, _ in answer.raised[:1]]
 
 
-def _answered_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> list[Answer]:
+def _answered_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> list[CallResult]:
     """What the base gives for the call of a claim; nothing where it has no such thing."""
     names = resolve(claim.call, symbols, read=rig.read(base_tree), roots=rig.plan.roots)
     groups = evaluate(rig, base_tree, [[Probe(source=claim.call, names=names)]]) if names is not None else []
     return [answer for group in groups for answer in group if not answer.lost]
 
 
-def _only_another_type(claim: Claim, answer: Answer, symbols: Sequence[Symbol], before: Sequence[Answer]) -> bool:
+def _other_type(claim: Claim, answer: CallResult, symbols: Sequence[Symbol], before: Sequence[CallResult]) -> bool:
     """Whether a result equals the expected one, and is only of another type of which nobody spoke.
 
     A tuple for a list, or a list for a tuple, is none: they are not equal. It is where the base already gives one for this call.

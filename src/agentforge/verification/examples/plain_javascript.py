@@ -16,11 +16,11 @@ from agentforge.languages.javascript.source import definitions, is_javascript, p
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
-from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
+from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.claims_javascript import names_of
 from agentforge.verification.examples.mentions import MENTION
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import (
     COMPLAINT,
     TIME_LIMIT_S,
@@ -96,7 +96,7 @@ def node_looks(
     return looks
 
 
-def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits: Edits = NO_EDITS) -> list[Answer]:
+def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits: Edits = NO_EDITS) -> list[CallResult]:
     """Evaluate probes on a fresh checkout without its tests, a few in a process.
 
     Raises:
@@ -113,7 +113,7 @@ def evaluate_in_node(rig: Rig, tree: str, probes: Sequence[NodeProbe], *, edits:
         edits.apply(checkout)
         _without_tests(checkout)
         furnish(place)
-        found: list[Answer] = []
+        found: list[CallResult] = []
         with borrowed(rig.plan, place):
             for start in range(0, len(probes), _GROUP):
                 found += _told_by_node(node, rig, place, probes[start : start + _GROUP])
@@ -140,7 +140,7 @@ def node_path() -> str:
     return node
 
 
-def _told_by_node(node: str, rig: Rig, place: Ground, probes: Sequence[NodeProbe]) -> list[Answer]:
+def _told_by_node(node: str, rig: Rig, place: TestSandbox, probes: Sequence[NodeProbe]) -> list[CallResult]:
     """One process for a few calls."""
     channel, nonce = Channel(), secrets.token_hex(16)
     calls = [
@@ -167,7 +167,7 @@ def _told_by_node(node: str, rig: Rig, place: Ground, probes: Sequence[NodeProbe
         raise ToolchainError(f"{node} cannot run checks: {done.text[-200:].strip()}")
     rows = _genuine(data, nonce)
     ended = "timed out" if done.timed_out else "ended early"
-    return [_answer(rows[number]) if number in rows else Answer(ended=ended) for number in range(len(probes))]
+    return [_answer(rows[number]) if number in rows else CallResult(ended=ended) for number in range(len(probes))]
 
 
 def _genuine(data: bytes, nonce: str) -> dict[int, dict[str, Any]]:
@@ -182,14 +182,14 @@ def _genuine(data: bytes, nonce: str) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _answer(row: Mapping[str, Any]) -> Answer:
+def _answer(row: Mapping[str, Any]) -> CallResult:
     message = str(row.get("message", ""))
     if "lost" in row:
-        return Answer(lost=True, message=message)
+        return CallResult(lost=True, message=message)
     if "raised" in row:
         raised = tuple((str(name), bool(builtin)) for name, builtin in row["raised"])
-        return Answer(raised=raised, stage=str(row["stage"]), message=message)
-    return Answer(value=row["value"])
+        return CallResult(raised=raised, stage=str(row["stage"]), message=message)
+    return CallResult(value=row["value"])
 
 
 def resolved_in_node(call: str, symbols: Sequence[Symbol], rig: Rig, tree: str) -> NodeProbe | None:
@@ -218,7 +218,7 @@ def _stem(path: str) -> str:
     return PurePosixPath(path).name.partition(".")[0]
 
 
-def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: Answer) -> bool:
+def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: CallResult) -> bool:
     """Whether loading the same files raised the same at the base (a framework's set-up)."""
     there = {name: place for name, place in probe.names.items() if rig.git.show(base_tree, place[0]) is not None}
     if not there:
@@ -227,7 +227,7 @@ def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: Answer) -
     return before.lost or before.raised[:1] == answer.raised[:1]
 
 
-def _method_of_objects(rig: Rig, tree: str, probe: NodeProbe, answer: Answer, base_tree: str) -> bool:
+def _method_of_objects(rig: Rig, tree: str, probe: NodeProbe, answer: CallResult, base_tree: str) -> bool:
     """Whether prose named a method of objects, `Kit.fits()`, which no class has itself, nor had at the base."""
     called = _MEMBER.match(probe.source)
     if called is None or answer.raised[:1] != (("TypeError", True),) or "is not a function" not in answer.message:

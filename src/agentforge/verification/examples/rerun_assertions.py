@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
 from agentforge.verification.examples.claims import literal
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate
 from agentforge.verification.examples.suite_claims import Asserted, asserted, has_fixture_magic
 from agentforge.verification.examples.typed_comparison import difference, shown
@@ -64,7 +64,7 @@ def repeat_assertions(
     return tuple(wrong)
 
 
-def _wrong(claim: Asserted, answer: Answer) -> str:
+def _wrong(claim: Asserted, answer: CallResult) -> str:
     if answer.lost or (answer.stage == "import" and answer.raised):
         return ""  # the runner has paths or a set-up that a plain process has not
     if answer.ended != "done" and answer.value is None and not answer.raised:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agentforge.suite.test_environment import Rig
 from agentforge.testing.outcome import file_of
 from agentforge.verification.examples.claims import literal
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_javascript import NodeProbe, evaluate_in_node
 from agentforge.verification.examples.suite_claims_javascript import NodeClaim, asserted_in_javascript
 from agentforge.verification.examples.typed_comparison import difference, shown
@@ -57,7 +57,7 @@ def claims_of_tests(rig: Rig, tree: str, tests: Sequence[str]) -> list[NodeClaim
     return found
 
 
-def _told(claim: NodeClaim, answer: Answer) -> str:
+def _told(claim: NodeClaim, answer: CallResult) -> str:
     if answer.value is None:
         return ""
     found = difference(answer.value, literal(claim.returns), how="loose", streams=False)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge.testing.launch import Ground
+    from agentforge.testing.launch import TestSandbox
     from agentforge.workspace.sandbox.box import Box
 
 _FOLDERS = ("test", "tests")
@@ -42,14 +42,14 @@ _COMMITTER = "A User <user@example.org> 1700000000 +0000"
 _AGE_S = 90 * 24 * 3600.0
 
 
-def everyday(box: Box, place: Ground) -> Box:
+def everyday(box: Box, place: TestSandbox) -> Box:
     """Leave out the variables that only a test run gets, and add those that every user has."""
     kept = {name: value for name, value in box.env.items() if name not in _OF_A_TEST_RUN}
     usual = {"USER": "user", "LOGNAME": "user", "SHELL": "/bin/bash", "TERM": "xterm", "PWD": str(place.root)}
     return replace(box, env={**usual, **kept})
 
 
-def furnish(place: Ground) -> None:
+def furnish(place: TestSandbox) -> None:
     """Make a clone of the checkout and a home of the home, as far as looking at them goes; everything has been there for months.
 
     Side effects: writes below the checkout and the scratch folder, which are thrown away.

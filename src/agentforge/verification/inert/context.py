@@ -20,7 +20,7 @@ _READER_WORDS = ("__doc__", "getdoc", "__annotations__", "get_type_hints", "get_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class InertDifference:
     """Where a change alters what runs.
 
     Attributes:
@@ -37,7 +37,7 @@ class Difference:
         return f"{self.path}:{self.line} {self.why}" if self.line else f"{self.path} {self.why}"
 
 
-class Ground:
+class InertContext:
     """The two trees, and what the changed one's own code reads of itself; looked up once."""
 
     def __init__(self, before: Read, after: Read, files: frozenset[str], mentions: Mentions) -> None:

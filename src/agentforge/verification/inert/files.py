@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from agentforge.verification.inert.context import Difference, Ground, Kind, text_of
+from agentforge.verification.inert.context import InertContext, InertDifference, Kind, text_of
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
@@ -64,7 +64,7 @@ _PLACES = (
 """How code finds a file beside itself."""
 
 
-def looked_at_file(path: str, ground: Ground) -> Kind | Difference | None:
+def looked_at_file(path: str, ground: InertContext) -> Kind | InertDifference | None:
     """What a change of a file is that is no code; None for code."""
     if any(fnmatchcase(path, pattern) for pattern in _UNREAD):
         return "documentation" if path.endswith(_PROSE) or "conf.py" in path else "configuration"
@@ -85,7 +85,7 @@ def _is_document(path: str) -> bool:
     return titled or below
 
 
-def _document(path: str, ground: Ground) -> Kind | Difference:
+def _document(path: str, ground: InertContext) -> Kind | InertDifference:
     pure = PurePosixPath(path)
     for parent in pure.parents:
         folder = f"{parent}/" if parent.name else ""
@@ -93,11 +93,11 @@ def _document(path: str, ground: Ground) -> Kind | Difference:
             break
         beside = (one for one in ground.files if one.startswith(folder) and "/" not in one[len(folder) :])
         if folder and not _is_titled(pure) and any(language_of(one) is not None for one in beside):
-            return Difference(path=path, line=0, why=f"lies among the code of {folder}, which may read it")
+            return InertDifference(path=path, line=0, why=f"lies among the code of {folder}, which may read it")
     for reader in ground.mentions(pure.name):
         text = text_of(ground.after(reader))
         if _may_read(reader, text, pure.name):
-            return Difference(path=path, line=0, why=f"is read by {reader}")
+            return InertDifference(path=path, line=0, why=f"is read by {reader}")
     return "documentation"
 
 
@@ -113,13 +113,13 @@ def _may_read(reader: str, text: str, name: str) -> bool:
     return bool(lines) and any(place in text for place in _PLACES)
 
 
-def _metadata(path: str, ground: Ground) -> Kind | Difference:
+def _metadata(path: str, ground: InertContext) -> Kind | InertDifference:
     old, new = _tables(path, ground.before(path)), _tables(path, ground.after(path))
     if old is None or new is None:
-        return Difference(path=path, line=0, why="says how the project is built or run")
+        return InertDifference(path=path, line=0, why="says how the project is built or run")
     for key in dict.fromkeys([*old, *new]):
         if old.get(key) != new.get(key):
-            return Difference(
+            return InertDifference(
                 path=path, line=0, why=f"says something else in {key}, which decides what is built or run"
             )
     return "configuration"

@@ -12,7 +12,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class InertNames:
     """Where the names of a file come from.
 
     Attributes:
@@ -70,7 +70,7 @@ def _first_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def names_of(tree: ast.Module) -> Names:
+def names_of(tree: ast.Module) -> InertNames:
     """Look up where every name of a file comes from."""
     origins: dict[str, str] = {}
     classes: dict[str, ast.ClassDef] = {}
@@ -96,4 +96,4 @@ def names_of(tree: ast.Module) -> Names:
             made.setdefault(node.id, [])
     own_doc = any(isinstance(node, ast.Name) and node.id == "__doc__" for node in ast.walk(tree))
     origins = {name: origin for name, origin in origins.items() if name not in made}
-    return Names(origins=origins, classes=classes, made=made, own_doc=own_doc)
+    return InertNames(origins=origins, classes=classes, made=made, own_doc=own_doc)

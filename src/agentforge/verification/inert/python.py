@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import TypeVar, cast
 
 from agentforge.verification.inert.annotations import evaluated_annotations, is_lazy, unbound_names
-from agentforge.verification.inert.names import FUNCTIONS, TYPING, Names, names_of
+from agentforge.verification.inert.names import FUNCTIONS, TYPING, InertNames, names_of
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Row = tuple[str, int]
@@ -44,7 +44,7 @@ class Readers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class InertShape:
     """A file as it runs.
 
     Attributes:
@@ -65,7 +65,9 @@ def first_difference(before: Sequence[Row], after: Sequence[Row]) -> int | None:
     return None
 
 
-def shape_of(tree: ast.Module, readers: Readers, *, annotations: bool, known: frozenset[str] = frozenset()) -> Shape:
+def shape_of(
+    tree: ast.Module, readers: Readers, *, annotations: bool, known: frozenset[str] = frozenset()
+) -> InertShape:
     """Leave out what cannot be noticed while the file runs. The tree is changed.
 
     Args:
@@ -81,7 +83,7 @@ def shape_of(tree: ast.Module, readers: Readers, *, annotations: bool, known: fr
     plain = _Plain(names, readers, annotations=annotations and not readers.annotations)
     tree = cast("ast.Module", plain.visit(tree))
     dropped = _drop_unused(tree, names) if annotations else frozenset()
-    return Shape(rows=tuple(_rows(tree.body)), dropped=dropped, unbound=unbound)
+    return InertShape(rows=tuple(_rows(tree.body)), dropped=dropped, unbound=unbound)
 
 
 def evaluated(tree: ast.Module) -> frozenset[str]:
@@ -126,7 +128,7 @@ def imported_from(tree: ast.Module, stem: str) -> frozenset[str]:
 class _WithoutChecking(ast.NodeTransformer):
     """Takes out what stands under `if TYPE_CHECKING`; its else branch runs and stays."""
 
-    names: Names
+    names: InertNames
 
     def visit_If(self, node: ast.If) -> object:  # the name that ast calls
         self.generic_visit(node)
@@ -144,7 +146,7 @@ class _WithoutChecking(ast.NodeTransformer):
 class _Plain(ast.NodeTransformer):
     """Takes out docstrings and annotations that nobody is seen to read."""
 
-    names: Names
+    names: InertNames
     readers: Readers
     annotations: bool
     inside: list[ast.AST] = field(default_factory=list)
@@ -263,7 +265,7 @@ class _Plain(ast.NodeTransformer):
         return any(isinstance(one, FUNCTIONS) and one.name == node.name for one in following)
 
 
-def _drop_unused(tree: ast.Module, names: Names) -> frozenset[str]:
+def _drop_unused(tree: ast.Module, names: InertNames) -> frozenset[str]:
     """Leave out imports and declarations of types that nothing uses while the file runs; the names of what was left out."""
     declared = {id(one): bound for one in tree.body if (bound := _declares_type(one, names))}
     used = {name for one in tree.body if id(one) not in declared for name in _loaded(one)}
@@ -281,7 +283,7 @@ def _drop_unused(tree: ast.Module, names: Names) -> frozenset[str]:
     return frozenset(name for bound in declared.values() for name in bound) - used
 
 
-def _declares_type(node: ast.stmt, names: Names) -> frozenset[str]:
+def _declares_type(node: ast.stmt, names: InertNames) -> frozenset[str]:
     """The names of a statement at the top of a file that may be of use to types alone; empty for every other statement."""
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return frozenset({"annotations"}) if [one.name for one in node.names] == ["annotations"] else frozenset()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from agentforge.languages.mutant import Mutant, short
 from agentforge.verification.mutation.operators import OPERATORS, Change
-from agentforge.verification.mutation.source import Place, Source, places
+from agentforge.verification.mutation.source import MutatedSource, MutationPlace, places
 
 _BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
 
@@ -23,7 +23,7 @@ def mutants_of(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
         tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return ()
-    source, seen, found = Source(data), {data}, []
+    source, seen, found = MutatedSource(data), {data}, []
     for place in places(tree):
         for kind, change in _changes(place, source):
             first = getattr(change[0], "lineno", 0)
@@ -51,13 +51,15 @@ def choose(mutants: Sequence[Mutant], *, seed: int, most: int) -> tuple[Mutant, 
     return tuple(_in_turn(queues))[:most]
 
 
-def _changes(place: Place, source: Source) -> Iterator[tuple[str, Change]]:
+def _changes(place: MutationPlace, source: MutatedSource) -> Iterator[tuple[str, Change]]:
     for operator in OPERATORS:
         for change in operator(place, source):
             yield operator.__name__, change
 
 
-def _mutant(path: str, place: Place, kind: str, change: Change, *, source: Source, made: bytes) -> Mutant:
+def _mutant(
+    path: str, place: MutationPlace, kind: str, change: Change, *, source: MutatedSource, made: bytes
+) -> Mutant:
     node, text = change
     line, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]  # operators replace placed nodes
     before, after = short(source.text(node)), short(text)

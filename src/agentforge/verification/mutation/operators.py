@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from agentforge.verification.mutation.source import Place, Source, is_speaking
+from agentforge.verification.mutation.source import MutatedSource, MutationPlace, is_speaking
 
 Change = tuple[ast.AST, str]
 """The node that is replaced, and the text that takes its place."""
@@ -31,7 +31,7 @@ _OTHER = "X/X"
 """What makes a text another one: no codec, no safe character and no punctuation that its readers would pass over."""
 
 
-def comparison(place: Place, _source: Source) -> Iterator[Change]:
+def comparison(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`."""
     node = place.node
     if not isinstance(node, ast.Compare):
@@ -42,7 +42,7 @@ def comparison(place: Place, _source: Source) -> Iterator[Change]:
             yield node, _shown(ast.Compare(left=node.left, ops=operators, comparators=node.comparators))
 
 
-def boolean(place: Place, _source: Source) -> Iterator[Change]:
+def boolean(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`and` becomes `or`; `not x` becomes `x`."""
     node = place.node
     if isinstance(node, ast.BoolOp):
@@ -52,7 +52,7 @@ def boolean(place: Place, _source: Source) -> Iterator[Change]:
         yield node, _shown(node.operand)
 
 
-def arithmetic(place: Place, _source: Source) -> Iterator[Change]:
+def arithmetic(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`+` becomes `-`, `*` becomes `//`; what is surely text is left alone, because it would only crash."""
     node = place.node
     if isinstance(node, ast.BinOp) and not (_is_text(node.left) or _is_text(node.right)):
@@ -67,7 +67,7 @@ def arithmetic(place: Place, _source: Source) -> Iterator[Change]:
         yield node, _shown(node.operand)
 
 
-def constant(place: Place, _source: Source) -> Iterator[Change]:
+def constant(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """A number is one off, a truth value is turned round, a text is another; texts for people are left alone."""
     node = place.node
     if not isinstance(node, ast.Constant) or isinstance(place.parent, (ast.Expr, ast.JoinedStr)):
@@ -85,7 +85,7 @@ def constant(place: Place, _source: Source) -> Iterator[Change]:
         yield node, repr(value + _OTHER.encode())
 
 
-def condition(place: Place, source: Source) -> Iterator[Change]:
+def condition(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
     """`if a` becomes `if not a`, for `while`, conditional expressions and comprehensions too."""
     node = place.node
     if isinstance(node, (ast.If, ast.While, ast.IfExp)) and not isinstance(node.test, (ast.Compare, ast.Constant)):
@@ -96,7 +96,7 @@ def condition(place: Place, source: Source) -> Iterator[Change]:
                 yield test, f"(not ({source.text(test)}))"
 
 
-def branch(place: Place, source: Source) -> Iterator[Change]:
+def branch(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
     """A choice that never or always goes one way: what no test shows of the other way survives.
 
     Of `a if c else b` each of the two is given always; of `a and b`, `a or b` each operand alone counts; a condition of a
@@ -117,7 +117,7 @@ def branch(place: Place, source: Source) -> Iterator[Change]:
         yield node.test, "True"
 
 
-def dispatch(place: Place, source: Source) -> Iterator[Change]:
+def dispatch(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
     """An entry of a dictionary is missing: what stands there under a name or a text, and is no constant itself."""
     node = place.node
     if not isinstance(node, ast.Dict) or len(node.keys) < 2:
@@ -133,14 +133,14 @@ def dispatch(place: Place, source: Source) -> Iterator[Change]:
             yield node, f"{{{shown}}}"
 
 
-def returned(place: Place, _source: Source) -> Iterator[Change]:
+def returned(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`return x` becomes `return None`."""
     node = place.node
     if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
         yield node, "return None"
 
 
-def removed(place: Place, _source: Source) -> Iterator[Change]:
+def removed(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """A statement that does something is left out: a call, a change of an attribute or an entry, a `raise`, a `del`."""
     node = place.node
     if isinstance(node, ast.Expr) and isinstance(node.value, _DOING) and not is_speaking(node.value):
@@ -153,7 +153,7 @@ def removed(place: Place, _source: Source) -> Iterator[Change]:
         yield node, "pass"
 
 
-def jump(place: Place, _source: Source) -> Iterator[Change]:
+def jump(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`break` becomes `continue`, and the other way round."""
     if isinstance(place.node, ast.Break):
         yield place.node, "continue"
@@ -161,7 +161,7 @@ def jump(place: Place, _source: Source) -> Iterator[Change]:
         yield place.node, "break"
 
 
-def bound(place: Place, source: Source) -> Iterator[Change]:
+def bound(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
     """The end of a `range` or a slice is one off."""
     node = place.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range" and node.args:
@@ -174,7 +174,7 @@ def bound(place: Place, source: Source) -> Iterator[Change]:
                 yield edge, f"({source.text(edge)}) + 1"
 
 
-def exception(place: Place, _source: Source) -> Iterator[Change]:
+def exception(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """An exception is another one; a handler that raises swallows, one that does not lets it through."""
     node = place.node
     if isinstance(node, ast.Raise) and node.exc is not None and "RuntimeError" not in ast.unparse(node.exc):
@@ -185,7 +185,7 @@ def exception(place: Place, _source: Source) -> Iterator[Change]:
             yield only, "raise"
 
 
-def decorator(place: Place, _source: Source) -> Iterator[Change]:
+def decorator(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """A decorator is left out; caches and marks that change no result are not."""
     node = place.node
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -194,13 +194,13 @@ def decorator(place: Place, _source: Source) -> Iterator[Change]:
                 yield one, "(lambda decorated: decorated)"
 
 
-def awaited(place: Place, _source: Source) -> Iterator[Change]:
+def awaited(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     """`await x` becomes `x`."""
     if isinstance(place.node, ast.Await):
         yield place.node, _shown(place.node.value)
 
 
-OPERATORS: tuple[Callable[[Place, Source], Iterator[Change]], ...] = (
+OPERATORS: tuple[Callable[[MutationPlace, MutatedSource], Iterator[Change]], ...] = (
     comparison,
     boolean,
     arithmetic,
@@ -222,7 +222,7 @@ def _shown(node: ast.expr) -> str:
     return f"({ast.unparse(node)})"
 
 
-def _entry(key: ast.expr | None, value: ast.expr, source: Source) -> str:
+def _entry(key: ast.expr | None, value: ast.expr, source: MutatedSource) -> str:
     return f"**{source.text(value)}" if key is None else f"{source.text(key)}: {source.text(value)}"
 
 

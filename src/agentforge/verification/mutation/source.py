@@ -16,7 +16,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class MutationPlace:
     """A node that may be mutated.
 
     Attributes:
@@ -31,7 +31,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MutatedSource:
     """The bytes of a file, with the offsets of their lines."""
 
     data: bytes
@@ -60,7 +60,7 @@ class Source:
         return self.data[first:last].decode("utf-8", "replace")
 
 
-def places(tree: ast.Module) -> Iterator[Place]:
+def places(tree: ast.Module) -> Iterator[MutationPlace]:
     """Every node that may be mutated, outermost first.
 
     Left out: docstrings, annotations, f-string parts, what shows an object (`__repr__`), logging and printing, what is run
@@ -69,10 +69,10 @@ def places(tree: ast.Module) -> Iterator[Place]:
     yield from _walk(tree, None, owner="", wordy=False)
 
 
-def _walk(node: ast.AST, parent: ast.AST | None, *, owner: str, wordy: bool) -> Iterator[Place]:
+def _walk(node: ast.AST, parent: ast.AST | None, *, owner: str, wordy: bool) -> Iterator[MutationPlace]:
     if _is_left_out(node, parent):
         return
-    yield Place(node=node, parent=parent, owner=owner, wordy=wordy)
+    yield MutationPlace(node=node, parent=parent, owner=owner, wordy=wordy)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         owner = f"{owner}.{node.name}" if owner else node.name
     wordy = wordy or isinstance(node, ast.Raise) or (isinstance(node, ast.Assert) and node.msg is not None)

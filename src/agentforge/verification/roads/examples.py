@@ -41,7 +41,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class ExampleText:
     """Examples that run after one another with the same names: a document, or one docstring.
 
     Attributes:
@@ -61,7 +61,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ExampleResult:
     """What one example came to: it printed something, or raised.
 
     Attributes:
@@ -99,7 +99,7 @@ class Looked:
     unrun: str = ""
 
 
-def examples_of(path: str, data: bytes | None, *, before: bytes | None, roots: Sequence[str]) -> list[Text]:
+def examples_of(path: str, data: bytes | None, *, before: bytes | None, roots: Sequence[str]) -> list[ExampleText]:
     """The examples of a document, or of those docstrings of a Python file that are not what they were.
 
     Args:
@@ -109,13 +109,13 @@ def examples_of(path: str, data: bytes | None, *, before: bytes | None, roots: S
     text = text_of(data)
     if not path.endswith(".py"):
         found = tuple(_examples(_without_fences(text), first=1))
-        return [Text(path=path, examples=found)] if found else []
+        return [ExampleText(path=path, examples=found)] if found else []
     known = {owner: said for owner, said, _ in _docstrings(text_of(before))}
     out = []
     for owner, said, line in _docstrings(text):
         found = tuple(_examples(said, first=line)) if known.get(owner) != said else ()
         if found:
-            out.append(Text(path=path, owner=owner, examples=found, modules=spellings(path, roots)))
+            out.append(ExampleText(path=path, owner=owner, examples=found, modules=spellings(path, roots)))
     return out
 
 
@@ -165,7 +165,9 @@ def look_at_examples(rig: Rig, *, base_tree: str, tree: str, paths: Sequence[str
     return Looked(run=count, wrong=tuple(wrong), aside=tuple(aside))
 
 
-def _ran(rig: Rig, tree: str, texts: Sequence[Text], *, seed: str) -> Mapping[tuple[str, str], list[Told]]:
+def _ran(
+    rig: Rig, tree: str, texts: Sequence[ExampleText], *, seed: str
+) -> Mapping[tuple[str, str], list[ExampleResult]]:
     rows = [{"modules": list(one.modules), "sources": [each.source for each in one.examples]} for one in texts]
     roots = sorted({name for path in rig.git.list_files(tree) if path.endswith(".py")
                     for name in (one.partition(".")[0] for one in spellings(path, rig.plan.roots))})  # fmt: skip
@@ -177,8 +179,8 @@ def _ran(rig: Rig, tree: str, texts: Sequence[Text], *, seed: str) -> Mapping[tu
     return {one.name: [_told(row) for row in found.get(number, ())] for number, one in enumerate(texts)}
 
 
-def _told(row: Mapping[str, Any]) -> Told:
-    return Told(
+def _told(row: Mapping[str, Any]) -> ExampleResult:
+    return ExampleResult(
         printed=str(row.get("printed", "")),
         raised=tuple(row.get("raised", ())),
         message=str(row.get("message", "")),
@@ -186,7 +188,7 @@ def _told(row: Mapping[str, Any]) -> Told:
     )
 
 
-def _fault(each: Example, told: Told) -> str:
+def _fault(each: Example, told: ExampleResult) -> str:
     """What is wrong with an example, "" when it gives what it says."""
     check = doctest.OutputChecker().check_output
     if told.raised:
@@ -203,14 +205,14 @@ def _fault(each: Example, told: Told) -> str:
     return f"gives {_first(told.printed) or 'nothing'}, and {_first(each.want) or 'nothing'} is shown"
 
 
-def _decides(each: Example, told: Told) -> bool:
+def _decides(each: Example, told: ExampleResult) -> bool:
     """Whether a fault is the document's: a shown result that is another one, or a name or argument that the project has not."""
     if told.raised:
         return told.own and any(name in _NAMES for name in told.raised)
     return bool(each.want.strip() or each.raises)
 
 
-def _settled(told: Told) -> tuple[str, tuple[str, ...]]:
+def _settled(told: ExampleResult) -> tuple[str, tuple[str, ...]]:
     return _ADDRESS.sub("0x", told.printed), told.raised
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.suite.test_environment import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
-from agentforge.testing.launch import EVIDENCE, Ground, borrowed, box, ground
+from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.user_environment import everyday, furnish
 
 _NOT_STARTED = (1, 2, 126, 127)
@@ -42,7 +42,13 @@ def carried_out(
 
 
 def carried_out_in(
-    place: Ground, rig: Rig, program: str, setup: Mapping[str, Any], *, variables: Mapping[str, str], limit_s: float
+    place: TestSandbox,
+    rig: Rig,
+    program: str,
+    setup: Mapping[str, Any],
+    *,
+    variables: Mapping[str, str],
+    limit_s: float,
 ) -> list[dict[str, Any]]:
     """The same in a checkout that stands already: see `carried_out`."""
     if not rig.plan.interpreter:

@@ -35,7 +35,7 @@ _INDEX = ("index.md", "README.md", "index.rst", "index.html")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class RouteReference:
     """A link of a document as it stands there."""
 
     path: str
@@ -51,7 +51,7 @@ class Dangling:
         sort: file or heading, whichever is missing.
     """
 
-    reference: Reference
+    reference: RouteReference
     sort: str
 
     @property
@@ -65,7 +65,7 @@ def is_document(path: str) -> bool:
     return path.lower().endswith((*MARKDOWN, *RST))
 
 
-def references(path: str, text: str) -> Iterator[Reference]:
+def references(path: str, text: str) -> Iterator[RouteReference]:
     """The relative links of a document, each with its line; code and remarks hold none."""
     rst = path.lower().endswith(RST)
     prose = _LITERAL.sub(lambda found: " " * len(found.group()), text) if rst else prose_of(text)
@@ -73,7 +73,7 @@ def references(path: str, text: str) -> Iterator[Reference]:
         for found in pattern.finditer(prose):
             target = next(one for one in found.groups() if one is not None)
             if not _SCHEME.match(target):
-                yield Reference(
+                yield RouteReference(
                     path=path, line=prose.count("\n", 0, found.start(found.lastindex or 0)) + 1, target=target
                 )
 
@@ -122,7 +122,7 @@ class Library:
         """How many links of a document are looked at."""
         return sum(1 for _ in references(path, text_of(self._read(path))))
 
-    def _missing(self, one: Reference) -> str:
+    def _missing(self, one: RouteReference) -> str:
         target, _, anchor = unquote(one.target).partition("#")
         place = one.path
         if target.partition("?")[0]:
@@ -180,7 +180,7 @@ def new_dangling(
     return [one for one in found if one not in usual], usual
 
 
-def _aimed(one: Reference) -> str:
+def _aimed(one: RouteReference) -> str:
     """The path that a link names, as it would stand in the repository; "" outside of it."""
     target = unquote(one.target).partition("#")[0].partition("?")[0]
     return (_joined(PurePosixPath(one.path).parent, target) or "") if target else one.path

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.suite.test_environment import Rig, fresh_checkout
-from agentforge.testing.launch import Ground, ground
+from agentforge.testing.launch import TestSandbox, ground
 from agentforge.verification.examples.typed_comparison import shown
 from agentforge.verification.examples.user_environment import furnish
 from agentforge.verification.roads.program import carried_out_in
@@ -29,7 +29,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class TimedStatement:
     """What is measured.
 
     Attributes:
@@ -84,7 +84,7 @@ class Speed:
         return statistics.median(self.before) / statistics.median(self.after) if self.before and self.after else 0.0
 
 
-def look_at_base(rig: Rig, tree: str, one: Statement, *, files: Sequence[str]) -> AtBase:
+def look_at_base(rig: Rig, tree: str, one: TimedStatement, *, files: Sequence[str]) -> AtBase:
     """Can this statement be measured: does it run, is it long enough, does it run code of the files that are to be changed?
 
     Args:
@@ -117,7 +117,7 @@ def look_at_base(rig: Rig, tree: str, one: Statement, *, files: Sequence[str]) -
     return AtBase(seconds=seconds)
 
 
-def measure_speed(rig: Rig, one: Statement, *, base_tree: str, tree: str) -> Speed:
+def measure_speed(rig: Rig, one: TimedStatement, *, base_tree: str, tree: str) -> Speed:
     """Compare results, then times: rounds of one process for each tree, in turns.
 
     Side effects: processes in the sandbox, two for each round.
@@ -151,10 +151,10 @@ def measure_speed(rig: Rig, one: Statement, *, base_tree: str, tree: str) -> Spe
     return found
 
 
-Taken = tuple[Ground, list[tuple[float, float]]]
+Taken = tuple[TestSandbox, list[tuple[float, float]]]
 
 
-def _in_turns(rig: Rig, one: Statement, base: Taken, now: Taken) -> str:
+def _in_turns(rig: Rig, one: TimedStatement, base: Taken, now: Taken) -> str:
     """Add the times of some rounds, of which every second begins with the other tree; a text says why there are none."""
     for number in range(ROUNDS):
         for place, rows in (base, now) if number % 2 else (now, base):
@@ -166,7 +166,7 @@ def _in_turns(rig: Rig, one: Statement, base: Taken, now: Taken) -> str:
 
 
 def _judged(
-    one: Statement,
+    one: TimedStatement,
     before: Sequence[tuple[float, float]],
     after: Sequence[tuple[float, float]],
     *,
@@ -243,7 +243,7 @@ def _shown(told: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _place(rig: Rig, tree: str) -> Iterator[Ground]:
+def _place(rig: Rig, tree: str) -> Iterator[TestSandbox]:
     with (
         fresh_checkout(rig, tree) as checkout,
         ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place,
@@ -252,7 +252,7 @@ def _place(rig: Rig, tree: str) -> Iterator[Ground]:
         yield place
 
 
-def _time(place: Ground, rig: Rig, one: Statement) -> tuple[float, float] | str:
+def _time(place: TestSandbox, rig: Rig, one: TimedStatement) -> tuple[float, float] | str:
     """Seconds of the first call and of a usual one; a text says why there are none."""
     rows = _rows(place, rig, one, mode="time", seconds=_BATCHES_S)
     if any("late" in row for row in rows):
@@ -265,11 +265,11 @@ def _time(place: Ground, rig: Rig, one: Statement) -> tuple[float, float] | str:
     return "its process ended"
 
 
-def _look(place: Ground, rig: Rig, one: Statement) -> list[dict[str, Any]]:
+def _look(place: TestSandbox, rig: Rig, one: TimedStatement) -> list[dict[str, Any]]:
     return _rows(place, rig, one, mode="look", seconds=_NEARBY_S)
 
 
-def _rows(place: Ground, rig: Rig, one: Statement, *, mode: str, seconds: float) -> list[dict[str, Any]]:
+def _rows(place: TestSandbox, rig: Rig, one: TimedStatement, *, mode: str, seconds: float) -> list[dict[str, Any]]:
     limit = min(_LIMIT_S, rig.timeout_s)
     setup = {"mode": mode, "setup": one.setup, "statement": one.statement, "seconds": seconds, "timeout_s": limit}
     return carried_out_in(place, rig, _PROGRAM, setup, variables={"PYTHONHASHSEED": "0"}, limit_s=limit + 10)

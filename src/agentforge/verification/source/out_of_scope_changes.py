@@ -39,7 +39,7 @@ _SAMPLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestedScope:
     """What was asked for.
 
     Attributes:
@@ -65,7 +65,9 @@ class Asked:
         return len(words) > 1 and bool(re.search(rf"(?i)(?<!\w){spaced}s?(?!\w)", self.told))
 
 
-def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked: Asked) -> tuple[str, ...]:
+def out_of_scope_changes(
+    changed: Iterable[str], *, before: Read, after: Read, asked: RequestedScope
+) -> tuple[str, ...]:
     """List what became of public names of the changed Python files, as far as their sources show it."""
     found: list[str] = []
     pairs = list(_pairs(changed, before, after)) if asked.symbols else []
@@ -76,7 +78,9 @@ def unasked_changes(changed: Iterable[str], *, before: Read, after: Read, asked:
     return tuple(found)
 
 
-def unasked_behaviour(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[str], asked: Asked) -> tuple[str, ...]:
+def out_of_scope_behaviour(
+    rig: Rig, *, base_tree: str, tree: str, changed: Sequence[str], asked: RequestedScope
+) -> tuple[str, ...]:
     """Ask undeclared public functions that were rewritten the same at the base and in the tree; list what differs.
 
     Only functions that answer at the base with one and the same value twice are compared.
@@ -96,8 +100,14 @@ def unasked_behaviour(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[
     return tuple(f"{path}: {text}" for (path, _), one in zip(rewritten, rows, strict=True) for text in _told(one[:1]))
 
 
-def unasked_results(
-    rig: Rig, rows: Sequence[Mapping[str, Any]], *, base_tree: str, tree: str, changed: Sequence[str], asked: Asked
+def out_of_scope_results(
+    rig: Rig,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    base_tree: str,
+    tree: str,
+    changed: Sequence[str],
+    asked: RequestedScope,
 ) -> tuple[str, ...]:
     """Make the recorded calls of functions that neither are asked for nor read what is, at the base and in the tree.
 
@@ -286,7 +296,7 @@ def _differing_words(old: ast.expr, new: ast.expr) -> set[str]:
     return set(re.findall(r"\w+", repr(differing)))
 
 
-def _rewritten(old: ast.Module, new: ast.Module, asked: Asked, used: Collection[str]) -> Iterator[_Function]:
+def _rewritten(old: ast.Module, new: ast.Module, asked: RequestedScope, used: Collection[str]) -> Iterator[_Function]:
     """Undeclared public functions with another body that no declared function uses."""
     before, after = _public(old.body), _public(new.body)
     for name, node in before.items():
@@ -303,7 +313,7 @@ def _meaning(node: _Function) -> list[str]:
     return [ast.dump(one) for one in node.body[1 if prose else 0 :]]
 
 
-def _used(asked: Asked, changed: Sequence[ast.Module], read: Read) -> set[str]:
+def _used(asked: RequestedScope, changed: Sequence[ast.Module], read: Read) -> set[str]:
     """Names that declared functions and classes read, directly or through others, in whatever changed module they stand.
 
     Args:

@@ -14,7 +14,7 @@ Read = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
+class FrozenTests:
     """What later stages must not change.
 
     Attributes:
@@ -26,7 +26,7 @@ class Frozen:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def freeze(paths: Iterable[str], *, read: Read) -> Frozen:
+def freeze(paths: Iterable[str], *, read: Read) -> FrozenTests:
     """Hash test files and the test functions in them.
 
     Args:
@@ -39,10 +39,10 @@ def freeze(paths: Iterable[str], *, read: Read) -> Frozen:
         if data is not None:
             files[path] = digest_bytes(data)
             tests.update({f"{path}::{name}": digest for name, digest in test_hashes(path, data)})
-    return Frozen(tests=tests, files=files)
+    return FrozenTests(tests=tests, files=files)
 
 
-def compare(frozen: Frozen, read: Read) -> tuple[str, ...]:
+def compare(frozen: FrozenTests, read: Read) -> tuple[str, ...]:
     """List what is not as it was frozen: ids of changed tests, and paths whose tests are the same but the rest is not."""
     changed: list[str] = []
     for path, digest in frozen.files.items():

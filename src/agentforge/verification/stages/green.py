@@ -15,7 +15,7 @@ from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value
 from agentforge.underway import underway
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.suppressions import by_practice, new_suppressions
-from agentforge.verification.source.test_hashes import Frozen, compare, freeze
+from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
@@ -57,9 +57,9 @@ class Promise:
     seed: int = 1
 
     @property
-    def frozen(self) -> Frozen:
+    def frozen(self) -> FrozenTests:
         """What RED froze."""
-        return Frozen(tests=self.red.get("frozen", {}), files=self.red.get("frozen_files", {}))
+        return FrozenTests(tests=self.red.get("frozen", {}), files=self.red.get("frozen_files", {}))
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway
-from agentforge.verification.counterexamples.mutant_score import Bounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import measure_mutants
 from agentforge.verification.counterexamples.mutants_by_runs import kept_builds, measure_mutants_by_runs
 from agentforge.verification.counterexamples.nearest_tests import tests_near
@@ -69,7 +69,7 @@ class Change:
 
 
 def measure_strength(
-    rig: Rig, change: Change, *, base_tree: str, red_tree: str, tree: str, bounds: Bounds
+    rig: Rig, change: Change, *, base_tree: str, red_tree: str, tree: str, bounds: MutationBounds
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run the new and the nearest existing tests once more, recorded line by line, then run mutants.
 
@@ -112,7 +112,7 @@ def measure_strength(
 
 
 def _by_runs(
-    rig: Rig, change: Change, files: Sequence[str], *, red_tree: str, tree: str, bounds: Bounds
+    rig: Rig, change: Change, files: Sequence[str], *, red_tree: str, tree: str, bounds: MutationBounds
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same for runners that record no lines: mutants alone, each in a run of the new tests and of those near the change."""
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agentforge.frozen import dataclass
-from agentforge.workspace.code.relevance import Candidate, rank
+from agentforge.workspace.code.relevance import RelevantFile, rank
 from agentforge.workspace.code.symbols import (
     Outline,
     Symbol,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
 __all__ = [
-    "Candidate",
+    "CodePlace",
+    "CodeSource",
     "Found",
     "Outline",
-    "Place",
-    "Source",
+    "RelevantFile",
     "Symbol",
     "definitions",
     "find",
@@ -59,7 +59,7 @@ _CALLS, _MEMBERS = frozenset(_CALL_NODES.split()), frozenset(_MEMBER_NODES.split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CodePlace:
     """A line where a name stands: `enclosing` is the qualified definition around it, "" at the top of a file."""
 
     path: str
@@ -77,13 +77,13 @@ class Found:
         stopped_at: the number of places after which the search stopped, None when it is complete.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[CodePlace, ...]
     notes: tuple[str, ...] = ()
     stopped_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class CodeSource:
     """The exact text of one definition, decorators included; lines count from 1, both ends inclusive."""
 
     path: str
@@ -115,7 +115,7 @@ def find(root: Path, name: str, *, kind: Relation, limit: int = 100) -> Found:
     notes = [f"only the first {_MOST_FILES} of {len(paths)} files that hold {last!r} were looked at"] * (
         len(paths) > _MOST_FILES
     )
-    places: list[Place] = []
+    places: list[CodePlace] = []
     for path in paths[:_MOST_FILES]:
         text = read_source(root, path)
         if text is None:
@@ -128,7 +128,7 @@ def find(root: Path, name: str, *, kind: Relation, limit: int = 100) -> Found:
     return Found(places=tuple(places), notes=tuple(notes))
 
 
-def source_of(root: Path, path: str, name: str) -> Source | None:
+def source_of(root: Path, path: str, name: str) -> CodeSource | None:
     """The exact source of one function or class, `f`, `A` or `A.f`; None when the file does not define it.
 
     Of an overloaded function that is the implementation, and the stubs only where there is none.
@@ -142,7 +142,9 @@ def source_of(root: Path, path: str, name: str) -> Source | None:
     if symbol is None:
         return None
     lines = text.split("\n")[symbol.line - 1 : symbol.end_line]
-    return Source(path=path, name=symbol.qualified, line=symbol.line, end_line=symbol.end_line, text="\n".join(lines))
+    return CodeSource(
+        path=path, name=symbol.qualified, line=symbol.line, end_line=symbol.end_line, text="\n".join(lines)
+    )
 
 
 def _outline(root: Path, path: str) -> Outline:
@@ -168,7 +170,7 @@ def _places(path: str, text: str, name: str, kind: Relation) -> Found:
     defined = {symbol.line for symbol in known.symbols if symbol.name == last}
     lines = text.split("\n")
     places = [
-        Place(
+        CodePlace(
             path=path, line=number, text=search.shorten(lines[number - 1].strip()), enclosing=_enclosing(known, number)
         )
         for number in sorted(numbers)
@@ -177,10 +179,10 @@ def _places(path: str, text: str, name: str, kind: Relation) -> Found:
     return Found(places=tuple(places), notes=notes)
 
 
-def _defined(known: Outline, name: str) -> Iterator[Place]:
+def _defined(known: Outline, name: str) -> Iterator[CodePlace]:
     for symbol in known.symbols:
         if symbol.qualified == name or symbol.qualified.endswith(f".{name}"):
-            yield Place(path=known.path, line=symbol.line, text=symbol.signature, enclosing=symbol.parent)
+            yield CodePlace(path=known.path, line=symbol.line, text=symbol.signature, enclosing=symbol.parent)
 
 
 def _enclosing(known: Outline, line: int) -> str:

@@ -49,7 +49,7 @@ _STOP = frozenset(_COMMON.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class RelevantFile:
     """A file that may matter.
 
     Attributes:
@@ -83,7 +83,7 @@ class _Query:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -> list[Candidate]:
+def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -> list[RelevantFile]:
     """Rank the files of a workspace by the words of a request; generated and vendored files are left out.
 
     Args:
@@ -106,10 +106,10 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
     likely = sorted((name for name in names if scores[name] > 0), key=lambda name: (-scores[name], name))
     sources = [name for name in likely if not is_test_path(name)]
     tests = [name for name in likely if is_test_path(name)]
-    ranked: list[Candidate] = []
+    ranked: list[RelevantFile] = []
     for group, parsed in ((sources, _PARSED), (tests, _PARSED // 4)):
         found = [_candidate(root, name, scores[name], query, pointed.get(name, {})) for name in group[:parsed]]
-        found += [Candidate(path=name, score=0.0, is_test=is_test_path(name)) for name in group[parsed:limit]]
+        found += [RelevantFile(path=name, score=0.0, is_test=is_test_path(name)) for name in group[parsed:limit]]
         ranked += sorted(found, key=lambda candidate: (-candidate.score, candidate.path))[:limit]
     return ranked
 
@@ -247,11 +247,11 @@ def is_beside(path: str) -> bool:
     return path in _BUILD_SCRIPTS or not _BESIDE_FOLDERS.isdisjoint(path.lower().split("/")[:-1])
 
 
-def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapping[int, float]) -> Candidate:
+def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapping[int, float]) -> RelevantFile:
     text = read_source(root, path) if language_of(path) else None
     lines = tuple(sorted(line for line in pointed if line))
     if text is None or looks_generated(text):
-        return Candidate(
+        return RelevantFile(
             path=path, score=score * (1.0 if text is None else _NOT_SOURCE), lines=lines, is_test=is_test_path(path)
         )
     symbols = implementations(outline_of(path, text).symbols)
@@ -261,7 +261,7 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
     ]
     best = sorted((item for item in fits if item[0] > 0), key=lambda item: (-item[0], item[1].line))[:_MOST_SYMBOLS]
     named = max((_name_score(symbol, query) for symbol in symbols), default=0.0)
-    return Candidate(
+    return RelevantFile(
         path=path,
         score=score + _IN_SYMBOL * named,
         symbols=tuple(symbol for _, symbol in best),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens
-from agentforge.workspace.code.relevance import Candidate, is_beside, is_test_path
+from agentforge.workspace.code.relevance import RelevantFile, is_beside, is_test_path
 from agentforge.workspace.code.symbols import Symbol, implementations, language_of, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
@@ -30,7 +30,7 @@ class _Entry:
     fitting: tuple[int, ...] = ()
 
 
-def sketch(root: Path, ranked: Sequence[Candidate], *, room: int) -> str:
+def sketch(root: Path, ranked: Sequence[RelevantFile], *, room: int) -> str:
     """Draw the map: a line for each file, its path and `name line` of what it defines, members in brackets.
 
     Args:
@@ -55,7 +55,7 @@ def sketch(root: Path, ranked: Sequence[Candidate], *, room: int) -> str:
     return "\n".join([*lines, *_folded(paths[len(named) :])])
 
 
-def _ordered(root: Path, ranked: Sequence[Candidate]) -> list[str]:
+def _ordered(root: Path, ranked: Sequence[RelevantFile]) -> list[str]:
     """The sources, the likeliest first, then by size; documentation and examples behind them; tests are no part of it."""
     first = [candidate.path for candidate in ranked if not candidate.is_test and language_of(candidate.path)]
     seen = set(first)
@@ -97,7 +97,7 @@ def _folded(paths: Sequence[str]) -> list[str]:
     return [f"and {len(paths)} more files: {', '.join(f'{folder}/ {folders[folder]}' for folder in most)}"]
 
 
-def _entry(root: Path, path: str, candidate: Candidate | None) -> _Entry:
+def _entry(root: Path, path: str, candidate: RelevantFile | None) -> _Entry:
     text = read_source(root, path)
     if text is None or looks_generated(text):
         return _Entry(path=path)

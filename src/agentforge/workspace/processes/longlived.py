@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
-from agentforge.workspace.protection.protected_paths import ward_of
+from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import Automatic, isolation
 from agentforge.workspace.sandbox.bubblewrap import BoxStatus, Bubblewrap
@@ -57,7 +57,7 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, 
     reaches = box.network or inner.network == "on"
     environ = tuple(sorted(inner.environ.items()))
     given = mounts.arguments(box, environ=environ, hidden=inner.hidden, network=reaches)
-    given += mounts.guards(box, ward_of(box.workspace).look(named=box.named))
+    given += mounts.guards(box, protected_paths_of(box.workspace).look(named=box.named))
     given += ["--share-net"] if reaches else []
     env = child_environment(inner.environ, box.env)
     where = ["--chdir", str(box.mount_at / box.cwd)]

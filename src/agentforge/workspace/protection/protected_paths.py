@@ -48,7 +48,7 @@ class _Listing:
     folders: tuple[str, ...]
 
 
-class Ward:
+class ProtectedPaths:
     """Watches one workspace; folders that were not touched since the last look are not read again."""
 
     def __init__(self, root: Path) -> None:
@@ -153,9 +153,9 @@ class Ward:
 
 
 @lru_cache(maxsize=16)
-def ward_of(workspace: Path) -> Ward:
+def protected_paths_of(workspace: Path) -> ProtectedPaths:
     """Give the ward of a workspace; its memory lasts as long as the process."""
-    return Ward(workspace)
+    return ProtectedPaths(workspace)
 
 
 def _sorted_out(folder: str, entries: list[os.DirEntry[str]], *, changed_ns: int) -> _Listing:

@@ -15,7 +15,7 @@ from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Bounds, Completed, with_descriptors
-from agentforge.workspace.protection.protected_paths import ward_of
+from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import ISOLATION, Box, Kind, Network, isolation
 from agentforge.workspace.sandbox.cgroup import own_group
@@ -58,7 +58,7 @@ class Bubblewrap:
         """
         reaches = box.network or self.network == "on"
         given = mounts.arguments(box, environ=tuple(sorted(self.environ.items())), hidden=self.hidden, network=reaches)
-        ward = ward_of(box.workspace)
+        ward = protected_paths_of(box.workspace)
         before = ward.look(named=box.named)
         given += mounts.guards(box, before)
         given += ["--share-net"] if reaches else []

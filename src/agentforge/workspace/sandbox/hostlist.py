@@ -17,7 +17,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HostEntry:
     """One allowed host.
 
     Attributes:
@@ -36,7 +36,7 @@ class Entry:
 class HostList:
     """The entries of `sandbox.network`."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[HostEntry, ...]
 
     def refusal(self, host: str, port: int) -> str | None:
         """Say why a host may not be asked for, or None; a name is compared whole, never by how it begins or ends."""
@@ -80,7 +80,7 @@ def normal(host: str) -> str:
     return plain if _NAME.fullmatch(plain) and not plain.startswith("*") else ""
 
 
-def _entry(text: str) -> Entry:
+def _entry(text: str) -> HostEntry:
     wrong = ConfigError(
         f"sandbox.network: {text!r} is no host",
         hint='write "example.org", "*.example.org", "host:8080" or "10.0.0.0/8"',
@@ -93,13 +93,13 @@ def _entry(text: str) -> Entry:
             raise wrong
         host, ports = name, (int(port),)
     try:
-        return Entry(network=ipaddress.ip_network(host.strip("[]"), strict=False), ports=ports)
+        return HostEntry(network=ipaddress.ip_network(host.strip("[]"), strict=False), ports=ports)
     except ValueError:
         below = host.startswith("*.")
         name = normal(host.removeprefix("*."))
         if not name or (below and "." not in name):
             raise wrong from None
-        return Entry(name=name, below=below, ports=ports)
+        return HostEntry(name=name, below=below, ports=ports)
 
 
 def _address(host: str) -> Address | None:
@@ -118,13 +118,13 @@ def _embedded(address: Address) -> Address:
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address
 
 
-def _lists(entry: Entry, address: Address | None) -> bool:
+def _lists(entry: HostEntry, address: Address | None) -> bool:
     if address is None or entry.network is None:
         return False
     return address in entry.network or _embedded(address) in entry.network
 
 
-def _names(entry: Entry, name: str) -> bool:
+def _names(entry: HostEntry, name: str) -> bool:
     if not name or not entry.name:
         return False
     return name.endswith("." + entry.name) if entry.below else name == entry.name

@@ -22,7 +22,7 @@ from agentforge.installation import command_for
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Bounds, Completed, with_descriptors
-from agentforge.workspace.protection.protected_paths import Guarded, Ward, ward_of
+from agentforge.workspace.protection.protected_paths import Guarded, ProtectedPaths, protected_paths_of
 from agentforge.workspace.sandbox.box import Box, Kind, Network
 from agentforge.workspace.sandbox.cgroup import own_group
 from agentforge.workspace.sandbox.resource_limits import limits
@@ -71,7 +71,7 @@ class Landlocked:
             raise SandboxError("Landlock cannot hold commands that go on beside others", hint=_HINT)
         if not box.workspace.is_dir():
             raise SandboxError(f"the workspace {box.workspace} does not exist", hint="resume the task to rebuild it")
-        ward = ward_of(box.workspace)
+        ward = protected_paths_of(box.workspace)
         before = ward.look(named=box.named)
         with tempfile.TemporaryDirectory(prefix="agentforge-box-") as own, _kept(box, ward, before) as undone:
             done = self._run(argv, box=box, own=Path(own), reaches=reaches, bounds=bounds)
@@ -170,7 +170,7 @@ def _system() -> tuple[str, ...]:
 
 
 @contextmanager
-def _kept(box: Box, ward: Ward, before: Guarded) -> Iterator[set[str]]:
+def _kept(box: Box, ward: ProtectedPaths, before: Guarded) -> Iterator[set[str]]:
     """Set secrets aside while a command runs; afterwards put them and every protected file back as they were.
 
     Yields:

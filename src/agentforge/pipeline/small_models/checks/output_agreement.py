@@ -17,7 +17,7 @@ from agentforge.pipeline.small_models.reading.request_parser import claims_of_re
 from agentforge.pipeline.small_models.reading.unverified_wishes import calls_with, unshown
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.suite.test_environment import Edits
-from agentforge.verification.examples.plain_answers import Answer
+from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate, judge, resolve
 from agentforge.verification.examples.suite_claims import asserted
 from agentforge.verification.examples.typed_comparison import shown
@@ -149,14 +149,14 @@ def answers_near(state: RunState, runtime: Runtime, unit: Unit, text: str, calls
     return tuple(_spoken(answer) for answer in _evaluated(state, runtime, unit, text, calls))
 
 
-def _spoken(answer: Answer) -> str:
+def _spoken(answer: CallResult) -> str:
 
     if answer.value is not None:
         return shown(answer.value, limit=_LONGEST_ANSWER, alike=True)
     return f"raises {answer.raised[0][0]}" if answer.raised else answer.ended
 
 
-def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[Answer]:
+def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[CallResult]:
     """Each call in a plain process on the workspace with one file replaced."""
 
     rig, tree = replace(runtime.rig(), timeout_s=_LONGEST_CALL_S), runtime.guard.tree()
@@ -170,7 +170,9 @@ def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: 
     probes = [Probe(source=call, names=found) for call, found in zip(calls, names, strict=True) if found is not None]
     groups = evaluate(rig, tree, [probes], edits=edits) if probes else []
     told = iter(groups[0] if groups else [])
-    return [next(told, Answer(ended="never ran")) if found is not None else Answer(lost=True) for found in names]
+    return [
+        next(told, CallResult(ended="never ran")) if found is not None else CallResult(lost=True) for found in names
+    ]
 
 
 def _split(calls: Sequence[str], first: tuple[str, ...], second: tuple[str, ...], unit: Unit) -> Split | None:

@@ -30,7 +30,7 @@ Answers = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class TrimmedSample:
     """The text to write, or why none is good enough.
 
     Attributes:
@@ -45,7 +45,7 @@ class Chosen:
 
 def choose_reached(
     state: RunState, runtime: Runtime, unit: Unit, texts: Sequence[str], *, base: str, answers: Answers
-) -> Chosen:
+) -> TrimmedSample:
     """The first text of which the tests run every line; else the first that can be trimmed to such a one.
 
     Args:
@@ -55,14 +55,14 @@ def choose_reached(
     missed = {text: unreached(state, runtime, unit, text, base=base) for text in texts[:_LOOKED_AT]}
     for text, lines in missed.items():
         if not lines:
-            return Chosen(text=text)
+            return TrimmedSample(text=text)
     for text, lines in missed.items():
         shorter = trimmed(text, unit.name, lines)
         same = bool(shorter) and _same_where_reached(text, shorter, unit.name, lines, answers)
         if same and not unreached(state, runtime, unit, shorter, base=base):
-            return Chosen(text=shorter, trimmed=True)
+            return TrimmedSample(text=shorter, trimmed=True)
     first = texts[0]
-    return Chosen(missing=first.splitlines()[min(missed[first]) - 1].strip())
+    return TrimmedSample(missing=first.splitlines()[min(missed[first]) - 1].strip())
 
 
 def unreached(state: RunState, runtime: Runtime, unit: Unit, text: str, *, base: str) -> frozenset[int]:

@@ -26,7 +26,7 @@ _NEIGHBOURS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class CodeShown:
     """What is shown of a unit.
 
     Attributes:
@@ -42,7 +42,7 @@ class Sight:
     wrong: tuple[str, ...] = ()
 
 
-def asked(sight: Sight, *, form: int) -> tuple[Message, ...]:
+def asked(sight: CodeShown, *, form: int) -> tuple[Message, ...]:
     """The messages of one form; forms repeat when there are no more.
 
     Args:
@@ -60,7 +60,7 @@ def prompt(name: str) -> str:
     return (Path(__file__).parents[2] / "prompts" / f"{name}.md").read_text("utf-8").strip()
 
 
-def _plain(sight: Sight) -> str:
+def _plain(sight: CodeShown) -> str:
     """Request, code, tests, in this order."""
     verb = "Write the new" if sight.unit.change == "new" else "Rewrite the"
     what = "class" if sight.unit.kind == "class" else "method" if sight.unit.owner else "function"
@@ -72,7 +72,7 @@ def _plain(sight: Sight) -> str:
     )
 
 
-def _as_documented(sight: Sight) -> str:
+def _as_documented(sight: CodeShown) -> str:
     """A signature with the request as its docstring, to be completed; again without the code of today."""
     stub = _stub(sight)
     return _joined(
@@ -84,7 +84,7 @@ def _as_documented(sight: Sight) -> str:
     )
 
 
-def _with_mistakes(sight: Sight) -> str:
+def _with_mistakes(sight: CodeShown) -> str:
     """What others got wrong, so that it is thought of."""
     mistakes = "\n".join(f"- {line}" for line in sight.wrong[:4])
     return _joined(
@@ -96,7 +96,7 @@ def _with_mistakes(sight: Sight) -> str:
     )
 
 
-def _tests_first(sight: Sight) -> str:
+def _tests_first(sight: CodeShown) -> str:
     """What must hold comes first, the request explains it; the code of today is not shown, it would be copied."""
     head = _head(sight)
     return _joined(
@@ -110,21 +110,21 @@ def _tests_first(sight: Sight) -> str:
 _FORMS = (_plain, _as_documented, _with_mistakes, _tests_first)
 
 
-def _task(sight: Sight) -> str:
+def _task(sight: CodeShown) -> str:
     place = f" of the class `{sight.unit.owner}`" if sight.unit.owner else ""
     verb = "Add" if sight.unit.change == "new" else "Change"
     return f"{verb} `{sight.unit.last}`{place} in {sight.unit.file}.\nRequest: {_request(sight)}"
 
 
-def _request(sight: Sight) -> str:
+def _request(sight: CodeShown) -> str:
     return cut_end(" ".join(sight.request.split()), limit=_REQUEST_TOKENS)
 
 
-def _tests(sight: Sight) -> str:
+def _tests(sight: CodeShown) -> str:
     return cut_end(sight.tests, limit=_TESTS_TOKENS)
 
 
-def _code(sight: Sight, *, with_own: bool = True) -> str:
+def _code(sight: CodeShown, *, with_own: bool = True) -> str:
     """The definition as it is, with what stands around it: imports, neighbours by their signatures, the class."""
     tree = ast.parse(sight.source)
     own = find_definition(tree, sight.unit.name)
@@ -135,7 +135,7 @@ def _code(sight: Sight, *, with_own: bool = True) -> str:
     return _joined(*parts)
 
 
-def _around(tree: ast.Module, sight: Sight) -> str:
+def _around(tree: ast.Module, sight: CodeShown) -> str:
     imports = [
         ast.unparse(node)
         for node in tree.body
@@ -178,7 +178,7 @@ def _constant(node: ast.Assign | ast.AnnAssign) -> str:
     return text if len(text) <= 160 else f"{text[:150]} ..."
 
 
-def _stub(sight: Sight) -> str:
+def _stub(sight: CodeShown) -> str:
     """The head of a function with its docstring and the request beneath; "" where no signature is known."""
     head = _head(sight)
     own = find_definition(ast.parse(sight.source), sight.unit.name)
@@ -187,7 +187,7 @@ def _stub(sight: Sight) -> str:
     return f'{head}\n    """{words}"""' if head else ""
 
 
-def _head(sight: Sight) -> str:
+def _head(sight: CodeShown) -> str:
     """`def name(parameters):` as it is today, else as the request has it; "" for a class, or where nothing tells."""
     own = find_definition(ast.parse(sight.source), sight.unit.name)
     if isinstance(own, (ast.FunctionDef, ast.AsyncFunctionDef)):

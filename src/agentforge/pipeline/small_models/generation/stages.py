@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.model.stage import Json, Question, Stage, items
+from agentforge.pipeline.model.stage import Json, Stage, StageQuestion, items
 from agentforge.pipeline.small_models.generation import drafts
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person, scenes, units_of
 from agentforge.pipeline.small_models.reading.bug_reports import is_report, report_draft, report_questions
@@ -103,7 +103,7 @@ def _place_is_open(state: RunState) -> bool:
     return bool(items(state.facts.get("places", {}).get("options"))) and may(state, "place") and not is_report(state)
 
 
-def _wanted_place(state: RunState) -> tuple[Question, ...]:
+def _wanted_place(state: RunState) -> tuple[StageQuestion, ...]:
     """A model that cannot choose a place is not asked for one: a person is."""
     if is_report(state):
         return report_questions(state)
@@ -112,10 +112,10 @@ def _wanted_place(state: RunState) -> tuple[Question, ...]:
         return ()
     text = "Where does the change belong? Answer with one place of the list."
     reason = "the request leaves the place open, and the model was graded as not able to choose one"
-    return (Question(key=PLACE_QUESTION, text=text, reason=reason, options=tuple(options[:20])),)
+    return (StageQuestion(key=PLACE_QUESTION, text=text, reason=reason, options=tuple(options[:20])),)
 
 
-def _wanted_examples(state: RunState) -> tuple[Question, ...]:
+def _wanted_examples(state: RunState) -> tuple[StageQuestion, ...]:
     """Without an oracle a person says what is right, before anything is written; asked again while nothing was understood."""
     if state.tests or claims_of_request(state.request) or scenes(state) or by_tree(state):
         return ()
@@ -130,13 +130,13 @@ def _wanted_examples(state: RunState) -> tuple[Question, ...]:
     return tuple(_question(number, candidates, state) for number in range(1, len(answered) + 2))
 
 
-def _question(number: int, candidates: tuple[str, ...], state: RunState) -> Question:
+def _question(number: int, candidates: tuple[str, ...], state: RunState) -> StageQuestion:
     units = ", ".join(unit.name for unit in units_of(state))
     rows = "\n".join(f"  {position}. {text}" for position, text in enumerate(candidates, 1))
     how = 'Answer "all", numbers like "1,3", or your own, like: name(2) -> 4; name(-1) raises ValueError'
     listed = f"Which of these are right?\n{rows}\n" if rows else "Give one or two examples.\n"
     again = "The last answer held no example. " if number > 1 else ""
-    return Question(
+    return StageQuestion(
         key=f"examples:{number}",
         text=f"{again}The request has no example{f' of {units}' if units else ''}, so nobody knows what is right. {listed}{how}",
         reason="a small model does not deliver without examples or tests of a person",

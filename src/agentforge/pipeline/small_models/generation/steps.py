@@ -15,7 +15,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import items
 from agentforge.pipeline.small_models.generation import drafts
 from agentforge.pipeline.small_models.generation.callees import is_waiting, text_beneath
-from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, Sight, asked
+from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
 from agentforge.pipeline.small_models.generation.test_writer import tests_shown
 from agentforge.pipeline.small_models.generation.trials import write_definition
 from agentforge.pipeline.small_models.generation.units import Unit, units_of
@@ -78,11 +78,11 @@ def _failures_in_a_row(state: RunState) -> int:
     return count
 
 
-def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> Sight:
+def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> CodeShown:
     """What is shown of a unit: its file without an earlier sample of it, and the tests that speak of it."""
 
     waiting = is_waiting(state, unit)
-    return Sight(
+    return CodeShown(
         request=state.request,
         unit=unit,
         source=(text_beneath(state, runtime, unit) if waiting else read_source(runtime.worktree, unit.file)) or "",

@@ -31,7 +31,7 @@ from agentforge.pipeline.small_models.checks.output_agreement import (
     only_answer,
 )
 from agentforge.pipeline.small_models.generation.callees import is_waiting, rounds_alone, text_beneath
-from agentforge.pipeline.small_models.generation.dead_code import Chosen, choose_reached
+from agentforge.pipeline.small_models.generation.dead_code import TrimmedSample, choose_reached
 from agentforge.pipeline.small_models.generation.memory import holds_number, remembers
 from agentforge.pipeline.small_models.generation.test_writer import tests_wanted
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
@@ -60,7 +60,7 @@ _STUB = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class SampleCandidate:
     """A file with one sample in it.
 
     Attributes:
@@ -78,15 +78,15 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TrialResult:
     """All samples of a step.
 
     Attributes:
         unusable: number of a sample -> why it is none.
     """
 
-    passing: tuple[Candidate, ...]
-    failing: tuple[Candidate, ...]
+    passing: tuple[SampleCandidate, ...]
+    failing: tuple[SampleCandidate, ...]
     unusable: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -146,7 +146,7 @@ def _written(state: RunState, runtime: Runtime, name: str, samples: Sequence[str
 
 
 def _unsettled(
-    state: RunState, runtime: Runtime, unit: Unit, tried: Tried, found: Agreement, *, told: str, count: int
+    state: RunState, runtime: Runtime, unit: Unit, tried: TrialResult, found: Agreement, *, told: str, count: int
 ) -> Observation | None:
     """Another round where nothing agrees yet, then a question; None when enough agree, or a person's word stands for that."""
     rounds = rounds_alone(state, unit)
@@ -180,7 +180,7 @@ def _open(why: str, split: Split, told: str) -> Observation:
     )
 
 
-def try_samples(state: RunState, runtime: Runtime, unit: Unit, samples: Sequence[str]) -> Tried:
+def try_samples(state: RunState, runtime: Runtime, unit: Unit, samples: Sequence[str]) -> TrialResult:
     """Run the tests with each different sample, and with what an earlier step left where it was alone."""
     base = text_beneath(state, runtime, unit)
     candidates, unusable = _candidates(base, unit, samples)
@@ -188,19 +188,19 @@ def try_samples(state: RunState, runtime: Runtime, unit: Unit, samples: Sequence
     if held is not None:
         known = candidates.get(held.code)
         numbers = (*known.numbers, 0) if known else (0,)
-        candidates[held.code] = Candidate(text=held.text, code=held.code, numbers=numbers, size=held.size)
+        candidates[held.code] = SampleCandidate(text=held.text, code=held.code, numbers=numbers, size=held.size)
     wanted = tests_wanted(state, runtime, unit)
     tree = runtime.guard.tree()
     judged = [_judged(one, state, runtime, unit, tree=tree, wanted=wanted) for one in candidates.values()]
-    return Tried(
+    return TrialResult(
         passing=tuple(one for one in judged if not one.wrong),
         failing=tuple(one for one in judged if one.wrong),
         unusable=unusable,
     )
 
 
-def _candidates(base: str, unit: Unit, samples: Sequence[str]) -> tuple[dict[str, Candidate], dict[int, str]]:
-    found: dict[str, Candidate] = {}
+def _candidates(base: str, unit: Unit, samples: Sequence[str]) -> tuple[dict[str, SampleCandidate], dict[int, str]]:
+    found: dict[str, SampleCandidate] = {}
     unusable: dict[int, str] = {}
     for number, sample in enumerate(samples, 1):
         try:
@@ -211,7 +211,7 @@ def _candidates(base: str, unit: Unit, samples: Sequence[str]) -> tuple[dict[str
         code = same_code(text)
         known = found.get(code)
         numbers = (*known.numbers, number) if known else (number,)
-        found[code] = Candidate(
+        found[code] = SampleCandidate(
             text=known.text if known else text,
             code=code,
             numbers=numbers,
@@ -226,7 +226,7 @@ def _documented(text: str, unit: Unit) -> bool:
     return node is not None and ast.get_docstring(node) is not None
 
 
-def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> Candidate | None:
+def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> SampleCandidate | None:
     """What stands in the workspace because it passed alone in an earlier step of this attempt."""
     if not is_waiting(state, unit):
         return None
@@ -234,12 +234,12 @@ def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> Candidate
     text = file.read_text("utf-8") if file.is_file() else ""
     if not text or text == base or find_definition(ast.parse(text), unit.name) is None:
         return None
-    return Candidate(text=text, code=same_code(text), numbers=(0,), size=len(text))
+    return SampleCandidate(text=text, code=same_code(text), numbers=(0,), size=len(text))
 
 
 def _judged(
-    one: Candidate, state: RunState, runtime: Runtime, unit: Unit, *, tree: str, wanted: frozenset[str]
-) -> Candidate:
+    one: SampleCandidate, state: RunState, runtime: Runtime, unit: Unit, *, tree: str, wanted: frozenset[str]
+) -> SampleCandidate:
     from dataclasses import replace
 
     rig = runtime.rig()
@@ -301,17 +301,17 @@ def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
     return "" if run.complete else "the run of the tests did not end well"
 
 
-def _ranked(passing: Sequence[Candidate], found: Agreement) -> list[Candidate]:
+def _ranked(passing: Sequence[SampleCandidate], found: Agreement) -> list[SampleCandidate]:
     """Of those that most agree with: first one with a docstring, then what was said most often, then the shortest."""
     inside = [one for one in passing if one.text in found.largest] or list(passing)
     return sorted(inside, key=lambda one: (not one.documented, -len(one.numbers), one.size))
 
 
-def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[Candidate]) -> Chosen:
+def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[SampleCandidate]) -> TrimmedSample:
     """The best sample without a line that no example reaches; where other units follow, or it is allowed, the best one."""
     later = [one for one in units_of(state) if one.name not in (unit.name, *state.turn.written)]
     if later or runtime.verification.get("untested"):
-        return Chosen(text=ranked[0].text)
+        return TrimmedSample(text=ranked[0].text)
     near = probes(calls_of(state, runtime, unit))
     return choose_reached(
         state,
@@ -323,7 +323,7 @@ def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[Can
     )
 
 
-def _count(tried: Tried) -> int:
+def _count(tried: TrialResult) -> int:
     return sum(1 for one in tried.passing for number in one.numbers if number)
 
 
@@ -334,7 +334,7 @@ def _write(runtime: Runtime, unit: Unit, text: str) -> None:
     write_bytes(file, text.encode())
 
 
-def _told(tried: Tried, count: int) -> str:
+def _told(tried: TrialResult, count: int) -> str:
     rows = [f"{_count(tried)} of {count} samples pass, {len(tried.passing)} of them different"]
     rows += [f"wrong: {one.wrong}" for one in tried.failing]
     rows += [f"unusable: {reason}" for reason in dict.fromkeys(tried.unusable.values())]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.stage import Question, items, texts
+from agentforge.pipeline.model.stage import StageQuestion, items, texts
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person
 from agentforge.pipeline.small_models.reading.request_parser import paths_of, words_of
 from agentforge.workspace.code.relevance import is_test_path
@@ -46,7 +46,7 @@ _AGREED = frozenset((ENOUGH, "enough", "yes", "ok", "all"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ReportSource:
     """A file of the base commit with its syntax tree."""
 
     path: str
@@ -111,11 +111,11 @@ def report_draft(state: RunState) -> dict[str, object]:
     }
 
 
-def report_questions(state: RunState) -> tuple[Question, ...]:
+def report_questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a person must say before the report is one: of which place, and that what can be measured is enough."""
     named = bool(texts(_report(state).get("targets")))
     options = tuple(str(row.get("place")) for row in items(state.facts["places"].get("options")))[:_MOST_OPTIONS]
-    places: list[Question] = []
+    places: list[StageQuestion] = []
     if not named and options:
         told = _answers(state, PLACE_QUESTION)
         many = len(told) if place_by_person(state) else len(told) + 1
@@ -124,7 +124,7 @@ def report_questions(state: RunState) -> tuple[Question, ...]:
             "the request names no function, class or file of the repository, and a small model is not asked to guess"
         )
         places = [
-            Question(key=key, text=text, reason=reason, options=options, closed=True)
+            StageQuestion(key=key, text=text, reason=reason, options=options, closed=True)
             for key in _keys(PLACE_QUESTION, many)
         ]
         if not place_by_person(state):
@@ -132,7 +132,7 @@ def report_questions(state: RunState) -> tuple[Question, ...]:
     return (*places, *([] if _report(state).get("kind") else _is_it_enough(state)))
 
 
-def _is_it_enough(state: RunState) -> list[Question]:
+def _is_it_enough(state: RunState) -> list[StageQuestion]:
     told = "\n".join(f"  {text}" for row in _rows(state).values() for text in texts(row.get("findings")))[:1500]
     text = (
         "Is this the answer? A small model's words about code cannot be checked, so only what the code says itself is "
@@ -142,7 +142,7 @@ def _is_it_enough(state: RunState) -> list[Question]:
     said = _answers(state, "report")
     agreed = any(text.strip().strip('."').lower() in _AGREED for text in said)
     return [
-        Question(key=key, text=text, reason=reason, options=(ENOUGH,), closed=True)
+        StageQuestion(key=key, text=text, reason=reason, options=(ENOUGH,), closed=True)
         for key in _keys("report", len(said) if agreed else len(said) + 1)
     ]
 
@@ -204,18 +204,18 @@ def _is_plain(name: str, request: str) -> bool:
     )
 
 
-def _sources(state: RunState, runtime: Runtime) -> list[Source]:
+def _sources(state: RunState, runtime: Runtime) -> list[ReportSource]:
     out = []
     for path in [path for path in runtime.git.list_files(state.base_commit) if path.endswith(".py")][:_MOST_FILES]:
         text = (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace")
         try:
-            out.append(Source(path=path, tree=ast.parse(text)))
+            out.append(ReportSource(path=path, tree=ast.parse(text)))
         except (SyntaxError, ValueError, RecursionError):  # a file that Python cannot read calls nothing
             continue
     return out
 
 
-def _findings(symbol: Symbol, kind: str, sources: Sequence[Source]) -> list[str]:
+def _findings(symbol: Symbol, kind: str, sources: Sequence[ReportSource]) -> list[str]:
     rows = [f"{symbol.qualified} is a {symbol.kind} at {symbol.path}:{symbol.line}."]
     if kind in ("shape", ""):
         rows += [f"{symbol.qualified}: {text}" for text in (symbol.signature, symbol.doc) if text]
@@ -226,7 +226,7 @@ def _findings(symbol: Symbol, kind: str, sources: Sequence[Source]) -> list[str]
     return [row for row in rows if row]
 
 
-def _raising(symbol: Symbol, sources: Sequence[Source]) -> str:
+def _raising(symbol: Symbol, sources: Sequence[ReportSource]) -> str:
     node = next((found for one in sources if one.path == symbol.path if (found := _at(one.tree, symbol.line))), None)
     if node is None:
         return ""
@@ -259,7 +259,7 @@ def _at(tree: ast.Module, line: int) -> ast.AST | None:
     return None
 
 
-def _calling(symbol: Symbol, sources: Sequence[Source]) -> list[str]:
+def _calling(symbol: Symbol, sources: Sequence[ReportSource]) -> list[str]:
     """Where it is called or otherwise used, code and tests apart."""
     found = [(one.path, row) for one in sources for row in _uses(one.tree, symbol)]
     found = [(path, row) for path, row in found if not (path == symbol.path and row.startswith(f"{symbol.line} "))]

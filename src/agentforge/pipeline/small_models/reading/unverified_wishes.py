@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.model.stage import Question, texts
+from agentforge.pipeline.model.stage import StageQuestion, texts
 from agentforge.pipeline.small_models.generation.units import units_of
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, examples_of, words_of
 from agentforge.verification.examples.claims import Claim
@@ -114,7 +114,7 @@ def names_beside(request: str, *, units: Sequence[str], known: Sequence[str]) ->
     return tuple(dict.fromkeys(name.rpartition(".")[2] for name in found))
 
 
-def questions_beside(state: RunState) -> tuple[Question, ...]:
+def questions_beside(state: RunState) -> tuple[StageQuestion, ...]:
     """A person says whether the part of the request that nothing checks is to be left out."""
     places = state.facts.get("places", {})
     beside, rest = texts(places.get("beside")), str(places.get("rest") or "")
@@ -136,7 +136,7 @@ def questions_beside(state: RunState) -> tuple[Question, ...]:
     return _asked_until(state, text, option=ONLY_EXAMPLES)
 
 
-def _asked_until(state: RunState, text: str, *, option: str) -> tuple[Question, ...]:
+def _asked_until(state: RunState, text: str, *, option: str) -> tuple[StageQuestion, ...]:
     """The question, asked again as long as the answer is another one than the option."""
     said = [
         item.resolution.text
@@ -147,4 +147,4 @@ def _asked_until(state: RunState, text: str, *, option: str) -> tuple[Question, 
     many = len(said) if agreed else len(said) + 1
     keys = ["beside", *(f"beside:{number}" for number in range(2, many + 1))][:many]
     reason = "a small model does not deliver what nothing checks"
-    return tuple(Question(key=key, text=text, reason=reason, options=(option,), closed=True) for key in keys)
+    return tuple(StageQuestion(key=key, text=text, reason=reason, options=(option,), closed=True) for key in keys)

@@ -16,16 +16,16 @@ from agentforge.pipeline.small_models.refactoring.syntax_tree import uses
 from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.project import Project, member_references, module_references, references
+from agentforge.python_refactoring.project import PythonProject, member_references, module_references, references
 from agentforge.python_refactoring.project_files import Read, contents, read_project
 from agentforge.python_refactoring.removal import definitions
-from agentforge.python_refactoring.request import Wanted, wanted_from
+from agentforge.python_refactoring.request import RefactoringRequest, wanted_from
 from agentforge.testing.outcome import without_parameters
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
 from agentforge.workspace.code.relevance import is_test_path
 
 if TYPE_CHECKING:
-    from agentforge.python_refactoring.plan import Plan
+    from agentforge.python_refactoring.plan import RefactoringPlan
 
 WHICH = "which"
 """Key of the question which of several definitions is meant."""
@@ -49,7 +49,7 @@ class Mechanical:
     rest: str = ""
 
 
-def wanted_change(state: RunState) -> Wanted | None:
+def wanted_change(state: RunState) -> RefactoringRequest | None:
     """The mechanical change that a run was started for, or that its request asks for in words.
 
     Examples speak of behaviour, unless the request itself says that code is meant.
@@ -109,7 +109,7 @@ def _files(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
     return contents(plan, _reader(state, runtime)) if plan is not None else {}
 
 
-def _project(state: RunState, runtime: Runtime) -> Project:
+def _project(state: RunState, runtime: Runtime) -> PythonProject:
     """The base commit."""
     files = runtime.git.list_files(state.base_commit)
     return read_project(files, _reader(state, runtime), roots=runtime.rig().plan.roots)
@@ -119,7 +119,9 @@ def _reader(state: RunState, runtime: Runtime) -> Read:
     return lambda path: runtime.git.show(state.base_commit, path)
 
 
-def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, wanted: Wanted) -> dict[str, object]:
+def _facts(
+    state: RunState, runtime: Runtime, project: PythonProject, plan: RefactoringPlan, wanted: RefactoringRequest
+) -> dict[str, object]:
     """What the stages have to know of a plan."""
     products = [path for path in plan.files if not is_test_path(path)]
     tests = {path: text for path, text in plan.files.items() if is_test_path(path)}
@@ -143,7 +145,7 @@ def _facts(state: RunState, runtime: Runtime, project: Project, plan: Plan, want
     }
 
 
-def _affected(project: Project, path: str, text: str) -> list[str]:
+def _affected(project: PythonProject, path: str, text: str) -> list[str]:
     """The tests of a file that are others now: all, where the file changed outside of them."""
     before, after = project.sources[path].text.encode(), text.encode()
     old, new = dict(function_hashes(before)), dict(function_hashes(after))
@@ -162,7 +164,7 @@ def _outside(data: bytes) -> list[str]:
     return [line for number, line in enumerate(lines, 1) if number not in inside and line.strip()]
 
 
-def _showing(project: Project, plan: Plan, wanted: Wanted) -> list[str]:
+def _showing(project: PythonProject, plan: RefactoringPlan, wanted: RefactoringRequest) -> list[str]:
     """The tests that show a change: those that use what is changed; for a deletion those of what stays beside it."""
     new_name = wanted.new if wanted.what == "rename" and not wanted.parameter else ""
     files: dict[str, list[str]] = {}
@@ -195,7 +197,7 @@ def _passed_at_base(state: RunState, runtime: Runtime) -> set[str]:
     return passed - bad
 
 
-def _seen(plan: Plan) -> list[dict[str, object]]:
+def _seen(plan: RefactoringPlan) -> list[dict[str, object]]:
     """What is changed, where it stands at the base."""
     return [
         {
@@ -209,7 +211,7 @@ def _seen(plan: Plan) -> list[dict[str, object]]:
     ]
 
 
-def _no_test(wanted: Wanted, name: str) -> str:
+def _no_test(wanted: RefactoringRequest, name: str) -> str:
     if wanted.what == "delete":
         return (
             f"the project has no test that passes, so nothing would show what else breaks without {name}: give --tests"

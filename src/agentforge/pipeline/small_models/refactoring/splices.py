@@ -19,7 +19,7 @@ class Unusable(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SampleDefinition:
     """What a sample holds of use.
 
     Attributes:
@@ -33,7 +33,7 @@ class Answer:
     beside: tuple[str, ...] = ()
 
 
-def answer_in(sample: str, unit: Unit) -> Answer:
+def answer_in(sample: str, unit: Unit) -> SampleDefinition:
     """Read the definition out of what a model wrote; tests, prints and imports of the file itself are dropped.
 
     Raises:
@@ -50,10 +50,10 @@ def answer_in(sample: str, unit: Unit) -> Answer:
     called = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
     others = [node for node in tree.body if isinstance(node, _DEFINITIONS) and node is not found]
     beside = [_text_of(node, source) for node in others if node.name in called and not node.name.startswith("test")]
-    return Answer(text=text, imports=_imports(tree, unit), beside=tuple(beside))
+    return SampleDefinition(text=text, imports=_imports(tree, unit), beside=tuple(beside))
 
 
-def spliced(source: str, unit: Unit, answer: Answer) -> str:
+def spliced(source: str, unit: Unit, answer: SampleDefinition) -> str:
     """Put a definition into the text of its file: in the place of the old one, else where such things stand.
 
     Args:

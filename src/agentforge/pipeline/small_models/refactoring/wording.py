@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
 from agentforge.pipeline.small_models.reading.request_parser import examples_of
-from agentforge.python_refactoring.request import Wanted
+from agentforge.python_refactoring.request import RefactoringRequest
 
 _Q = r"[`'\"]?"
 _KIND = r"(?:functions?|methods?|class(?:es)?|constants?|variables?|modules?|files?|scripts?|coroutines?|exceptions?)"
@@ -93,7 +93,7 @@ _BOTH = _pattern(
 )
 
 
-def wanted_of(request: str) -> Wanted | None:
+def wanted_of(request: str) -> RefactoringRequest | None:
     """The one mechanical change that a request asks for, None when it asks for another thing, or for more."""
     text = _OF_CLASS.sub(r"\1 \3.\2", " ".join(request.split()))
     both = _BOTH.search(text)
@@ -109,7 +109,7 @@ def wanted_of(request: str) -> Wanted | None:
     return None
 
 
-def _rest(wanted: Wanted, text: str, request: str) -> str:
+def _rest(wanted: RefactoringRequest, text: str, request: str) -> str:
     """What is said besides the change, without examples and without what the change itself takes up."""
     if wanted.what == "add":  # whatever tells of behaviour was refused while it was read
         return ""
@@ -121,7 +121,7 @@ def _rest(wanted: Wanted, text: str, request: str) -> str:
     return leftover(text, names=names, gone=wanted.what == "delete")
 
 
-_Found = tuple[Wanted, int, int]
+_Found = tuple[RefactoringRequest, int, int]
 
 
 def _deleted(text: str) -> _Found | None:
@@ -129,7 +129,7 @@ def _deleted(text: str) -> _Found | None:
     if match is None:
         return None
     before, names, after, place = match.groups()
-    wanted = Wanted(what="delete", names=_names(names), kind=_kind(before or after), place=_bare(place))
+    wanted = RefactoringRequest(what="delete", names=_names(names), kind=_kind(before or after), place=_bare(place))
     return wanted, match.start(), match.end()
 
 
@@ -138,7 +138,7 @@ def _moved(text: str) -> _Found | None:
     if match is None:
         return None
     before, names, after, place, fresh, target = match.groups()
-    wanted = Wanted(
+    wanted = RefactoringRequest(
         what="move",
         names=_names(names),
         kind=_kind(before or after),
@@ -156,7 +156,7 @@ def _named(text: str) -> _Found | None:
     if match is None:
         return None
     kind, old, place, new = match.groups()
-    wanted = Wanted(what="rename", names=(old,), kind=_kind(kind), place=_bare(place), new=new)
+    wanted = RefactoringRequest(what="rename", names=(old,), kind=_kind(kind), place=_bare(place), new=new)
     return wanted, match.start(), match.end()
 
 
@@ -164,16 +164,20 @@ def _signature(text: str) -> _Found | None:
     for pattern in _RENAMES:
         if match := pattern.search(text):
             names = [one for number, one in enumerate(match.groups(), 1) if one and not _inside(match, number)]
-            wanted = Wanted(what="rename", names=(_function(match),), parameter=names[0], new=names[1])
+            wanted = RefactoringRequest(what="rename", names=(_function(match),), parameter=names[0], new=names[1])
             return wanted, match.start(), match.end()
     for pattern in _DROPS:
         if match := pattern.search(text):
             names = [one for number, one in enumerate(match.groups(), 1) if one and not _inside(match, number)]
-            return Wanted(what="drop", names=(_function(match),), parameter=names[0]), match.start(), match.end()
+            return (
+                RefactoringRequest(what="drop", names=(_function(match),), parameter=names[0]),
+                match.start(),
+                match.end(),
+            )
     if match := _ORDER.search(text):
         listed = next((one for one in match.groups() if one and "," in one), "")
         order = tuple(one for one in re.findall(r"[A-Za-z_]\w*", listed) if one.lower() != "and")
-        return Wanted(what="order", names=(_function(match),), order=order), match.start(), match.end()
+        return RefactoringRequest(what="order", names=(_function(match),), order=order), match.start(), match.end()
     return _added(text)
 
 
@@ -190,7 +194,7 @@ def _added(text: str) -> _Found | None:
     if not name or _says_more(f"{text[: match.start()]} {rest}"):
         return None
     later = _DEFAULT.search(f"{after} {text[match.end() :]}")
-    wanted = Wanted(
+    wanted = RefactoringRequest(
         what="add",
         names=(function,),
         parameter=name,

@@ -14,7 +14,7 @@ from agentforge.safety.shell.grammar.alphabet import narrowed, restored
 from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
-from agentforge.safety.shell.grammar.syntax import Assignment, Command, Opaque, Redirect, Script, Word
+from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, Redirect, Script, ShellCommand, Word
 from agentforge.safety.shell.grammar.words import WORD_KINDS, Words
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Reader(Words):
                 name = child.text()
                 if not re.fullmatch(r"[a-z]+", name):
                     assigned = Assignment(name=name, text=f"for {name}")
-                    self.commands.append(Command(text=f"for {name}", assignments=(assigned,), folders=folders))
+                    self.commands.append(ShellCommand(text=f"for {name}", assignments=(assigned,), folders=folders))
             elif kind == "do_group":
                 item = looped(items)
                 self.bound |= {name: item} if item is not None else {}
@@ -217,7 +217,7 @@ class _Reader(Words):
                 self.refuse(node, f"has {child.text()!r} where a word was expected")
             else:
                 words.append(self.word(child))
-        command = Command(
+        command = ShellCommand(
             text=node.text(),
             words=tuple(words),
             assignments=tuple(assignments),
@@ -262,13 +262,13 @@ class _Reader(Words):
                 self.refuse(node, "declares a name that only the run knows")
         exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)
         self.commands.append(
-            Command(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
+            ShellCommand(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
         )
 
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
         redirects = tuple(self._redirects(node))
         if redirects:
-            self.commands.append(Command(text=node.text(), redirects=redirects, folders=folders))
+            self.commands.append(ShellCommand(text=node.text(), redirects=redirects, folders=folders))
 
     def _redirects(self, node: SgNode) -> list[Redirect]:
         if node.kind() == "heredoc_redirect":

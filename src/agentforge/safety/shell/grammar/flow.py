@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from posixpath import join, normpath
 
-from agentforge.safety.shell.grammar.syntax import Command, Word
+from agentforge.safety.shell.grammar.syntax import ShellCommand, Word
 
 
 def is_plain_path(word: Word) -> bool:
@@ -34,7 +34,7 @@ def _is_path(word: Word) -> bool:
     return not word.tilde and not word.glob and re.fullmatch(r"[\w.@+,:/][\w./@+,:=-]*", word.value or "") is not None
 
 
-def folders_after(command: Command, folders: tuple[str | None, ...]) -> tuple[str | None, ...]:
+def folders_after(command: ShellCommand, folders: tuple[str | None, ...]) -> tuple[str | None, ...]:
     """Where the next command runs when this one succeeds; a folder that begins with "~" lies in the home."""
     words = command.words
     while words and words[0].value in ("command", "builtin", "time"):

@@ -58,7 +58,7 @@ class Redirect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class ShellCommand:
     """One simple command.
 
     Attributes:
@@ -90,7 +90,7 @@ class Opaque:
 class Script:
     """A whole line: every command that it may run, wherever it stands, and every piece that is not understood."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ShellCommand, ...]
     opaque: tuple[Opaque, ...]
 
 

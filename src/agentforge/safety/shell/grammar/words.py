@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.grammar.quoting import decode_ansi, has_glob, unescape, unescape_double
-from agentforge.safety.shell.grammar.syntax import Command, Opaque, Word
+from agentforge.safety.shell.grammar.syntax import Opaque, ShellCommand, Word
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -30,7 +30,7 @@ class Words(ABC):
 
     def __init__(self, line: str) -> None:
         self.line = line
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.opaque: list[Opaque] = []
         self.here: Folders = ("",)  # where the statement that is read may run
         self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace

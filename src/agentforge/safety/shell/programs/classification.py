@@ -11,7 +11,7 @@ from agentforge.safety.shell.grammar import find
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.flow import nested
 from agentforge.safety.shell.grammar.options import skip_options
-from agentforge.safety.shell.grammar.syntax import Assignment, Command, Opaque, Word, names
+from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, ShellCommand, Word, names
 from agentforge.safety.shell.programs import file_operations, file_readers, git, shell_builtins, table
 from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
 from agentforge.safety.shell.programs.named_paths import with_assigned, with_paths
@@ -41,7 +41,7 @@ _PROJECT_FLAGS = (
 )
 
 
-def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
+def classify(command: ShellCommand, *, depth: int = 0) -> tuple[Judged, ...]:
     """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
     judged = _program(command.words, depth) if command.words else (_bare(command),)
     judged = with_assigned(judged, command.assignments) if command.words else judged
@@ -53,7 +53,7 @@ def classify(command: Command, *, depth: int = 0) -> tuple[Judged, ...]:
     return judged
 
 
-def _bare(command: Command) -> Judged:
+def _bare(command: ShellCommand) -> Judged:
     what = "sets a variable of this shell" if command.assignments else "only redirects"
     return Judged(kind=Kind.READ_ONLY, reason=what)
 
@@ -70,7 +70,7 @@ def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> st
     return None
 
 
-def _handed_on(command: Command) -> str | None:
+def _handed_on(command: ShellCommand) -> str | None:
     """Why a variable that later commands get makes them other ones, or None."""
     own = [one.name for one in command.assignments if _OWN_SOURCES.fullmatch(one.text)]
     return next(
@@ -291,7 +291,7 @@ def _opaque(piece: Opaque) -> Judged:
     return Judged(kind=Kind.UNKNOWN, reason=piece.reason)
 
 
-def _with_redirects(command: Command, judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
+def _with_redirects(command: ShellCommand, judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
     writes = tuple(one.target for one in command.redirects if one.writes)
     reads = tuple(one.target for one in command.redirects if not one.writes and not one.operator.startswith("<<<"))
     found = [*judged]
