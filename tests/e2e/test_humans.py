@@ -92,7 +92,7 @@ def test_the_reason_of_a_rejection_goes_back_into_the_stage(world: World) -> Non
     assert (again.code, again.json["outcome"]) == (3, "escalated"), again.out
     stage = next(row for row in again.json["stages"] if row["name"] == "spec")
     assert stage["attempts"] == 2
-    step = again.json["steps"]
+    step = again.json["steps"] + 1  # CLARIFY's step asked no model
     sent = world.run("inspect", world.task, "--step", str(step), "--show", "context", "--json")
     assert "say what nothing gives" in json.dumps(sent.json)
     delivered = world.run("resolve", "E2", "--approve", "--resume", "--json")
@@ -146,7 +146,7 @@ def test_the_model_can_ask_and_reads_the_answer(world: World) -> None:
     assert world.start(good_script(spec=[reply(question), *spec])).code == 3
     done = world.run("resolve", "E1", "--answer", "no, never", "--resume", "--json")
     assert done.json["outcome"] == "delivered", done.out
-    sent = world.run("inspect", world.task, "--step", "4", "--show", "context", "--json")
+    sent = world.run("inspect", world.task, "--step", "5", "--show", "context", "--json")
     assert "no, never" in json.dumps(sent.json)
 
 
