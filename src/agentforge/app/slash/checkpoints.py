@@ -97,11 +97,33 @@ def _agreed(chat: Chat, name: str) -> bool:
 
 
 def _undo(chat: Chat, _rest: str) -> SlashReply:
-    return _told("Taken back to before", chat.workshop.checkpoints.undo())
+    return _of_turn(chat, "Undid turn {turn}: {files}. /redo brings it back.", chat.workshop.checkpoints.undo())
 
 
 def _redo(chat: Chat, _rest: str) -> SlashReply:
-    return _told("Brought forward to", chat.workshop.checkpoints.redo())
+    return _of_turn(chat, "Turn {turn} is back: {files}. /undo takes it back again.", chat.workshop.checkpoints.redo())
+
+
+def _of_turn(chat: Chat, words: str, report: RestoreReport) -> SlashReply:
+    """Say in one sentence which turn went or came, and in which files."""
+    rows = [row for row in chat.state.talk.checkpoints if row["checkpoint_id"] == report.checkpoint_id]
+    turn = str(rows[0]["turn"]) if rows else report.checkpoint_id
+    files = report.files
+    lines = [words.format(turn=turn, files=_in_words(files))]
+    if files is not None and files.kept:
+        lines.append(f"Left alone, because this session did not make them: {', '.join(files.kept[:_LISTED])}")
+    return SlashReply(text="\n".join(lines), data={"checkpoint_id": report.checkpoint_id, "what": report.what})
+
+
+def _in_words(files: Restoration | None) -> str:
+    """`restored a.py, b.py and 3 more, removed c.py`."""
+    if files is None or not (files.written or files.removed):
+        return "no file changed"
+    parts = []
+    for word, paths in (("restored", files.written), ("removed", files.removed)):
+        more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
+        parts += [f"{word} {', '.join(paths[:_LISTED])}{more}"] if paths else []
+    return ", ".join(parts)
 
 
 def _told(word: str, report: RestoreReport) -> SlashReply:
