@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.config.settings import load
-from agentforge.evals.trials.hidden import hidden_failures
+from agentforge.evals.trials.hidden import _names, hidden_failures
 from agentforge.workspace.git.newrepo import init_repository
 
 HIDDEN = {
@@ -53,3 +53,11 @@ def test_a_wrong_commit_is_told_test_by_test(repo: Path) -> None:
 def test_a_commit_that_ends_the_tests_early_does_not_pass(repo: Path) -> None:
     (repo / "calc.py").write_text("import os\n\n\ndef add(a, b):\n    os._exit(0)\n")
     assert _judged(repo) != ()
+
+
+def test_a_class_that_no_runner_collects_has_no_test_that_must_run() -> None:
+    text = (
+        "import unittest\n\n\nclass Shared(object):\n    def test_a(self): ...\n\n\n"
+        "class OfAll(Shared, unittest.TestCase):\n    def test_b(self): ...\n\n\nclass TestC:\n    def test_c(self): ...\n"
+    )
+    assert list(_names("test_x.py", text)) == ["test_x.py::OfAll::test_b", "test_x.py::TestC::test_c"]
