@@ -114,5 +114,5 @@ def _names(path: str, text: str) -> Iterator[str]:
 
 
 def _is_test_case(node: ast.ClassDef) -> bool:
-    """Whether a class inherits from another than `object`: one that does not, and is not called `Test...`, is collected by nobody."""
+    """Whether a class inherits from another one than `object`, as those have to that are collected under any name."""
     return any(not (isinstance(base, ast.Name) and base.id == "object") for base in node.bases)
