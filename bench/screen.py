@@ -14,6 +14,7 @@ import select
 import signal
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -45,12 +46,14 @@ def screen_rows(folder: Path, *, runs: int) -> list[tuple[str, str, dict[str, fl
 
 def _measured(folder: Path) -> dict[str, float]:
     repository, home = folder / "screen-repository", folder / "screen-home"
+    env = {**environment(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     if not repository.exists():
         make_repository(repository)
+        program = str(Path(sys.executable).with_name("agentforge"))
+        subprocess.run([program, "trust", str(repository), "--yes"], env=env, check=True, stdout=subprocess.DEVNULL)
     script = folder / "screen.json"
     text = " ".join(f"word{index}" for index in range(_WORDS))
     script.write_text(json.dumps({"chat": [{"text": text}, {"text": "Over."}]}))
-    env = {**environment(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     terminal = _Terminal(["--model", f"scripted/{script}"], env=env, cwd=repository)
     try:
         terminal.until(_PROMPT)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,13 +165,19 @@ def test_allowed_tools_hold_for_servers_too(world: World, tmp_path: Path) -> Non
     assert "cwd" in seen["odd__env"]
 
 
+def _command_lines() -> Iterator[bytes]:
+    """The command lines of all processes; of one that ends meanwhile there is none."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield path.read_bytes()
+
+
 def test_what_a_command_leaves_running_ends_with_it_and_does_not_hold_it_up(world: World, tmp_path: Path) -> None:
     began = time.monotonic()
     seen = _play(world, tmp_path, ("shell", {"command": "sleep 77.125 & echo started"}))
     assert "started" in seen["shell"]
     assert time.monotonic() - began < 30
-    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not any(b"77.125" in line for line in running)
+    assert not any(b"77.125" in line for line in _command_lines())
 
 
 def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_the_session(
@@ -194,7 +202,7 @@ def test_a_background_command_outlives_its_call_serves_the_others_and_ends_with_
     told = [row["message"]["content"][0]["content"] for row in rows if row["type"] == "user"]
     assert "met" in told[2], told
     assert "no new output" in told[4] and "what ran in the background ends" in done.err
-    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    running = list(_command_lines())
     assert not any(b"77.625" in line for line in running)
     events = max(world.home.rglob("events.jsonl"), key=lambda one: one.stat().st_mtime).read_text()
     assert events.count('"BackgroundStarted"') == 2 and events.count('"BackgroundEnded"') == 2
