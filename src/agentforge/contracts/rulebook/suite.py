@@ -204,7 +204,11 @@ def stubs_red(case: RuleCase) -> RuleOutcome:
     """Executed: against stubs of the declared symbols every target still fails."""
     survivors = case.fact_list("stub_survivors")
     if survivors:
-        return none_of(survivors, what="pass against a stub that does nothing", fix="assert the value that is expected")
+        return none_of(
+            survivors,
+            what="pass against a stub that does nothing",
+            fix="assert the value that is expected, and where it is yes or no a case for each",
+        )
     run = case.fact("stubs_run")
     expected = [name for name in _stubbed_symbols(case) if _targets(case)]
     if run == 0 and expected:
