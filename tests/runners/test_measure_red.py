@@ -52,6 +52,28 @@ def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
         assert facts["right_reason"] is held, facts["tests"]
 
 
+PLUGIN = """\
+import pytest
+
+
+class Status(pytest.Item):
+    def runtest(self):
+        raise AssertionError("status 1")
+
+
+def pytest_collection_modifyitems(items):
+    modules = {item.getparent(pytest.Module) for item in items}
+    items.extend(Status.from_parent(one, name="lint-status") for one in modules)
+"""
+
+
+def test_what_a_plug_in_adds_to_a_new_file_is_no_test_of_red(project):
+    code = "def test_total():\n    from shop.cart import Cart\n\n    cart = Cart()\n    cart.add(3)\n    assert cart.total() == 3\n"
+    facts, _ = _measure(project({**BASE, "tests/conftest.py": PLUGIN}), code, tests={"test_total": "target"})
+    assert [one["id"] for one in facts["tests"]] == [f"{PATH}::test_total"]
+    assert facts["right_reason"] and facts["undeclared"] == [], facts
+
+
 STARTING = {
     "shop/__init__.py": "from shop.start import sizes\n\nFIRST = sizes()['small'][0]\n",
     "shop/start.py": "def sizes():\n    return {'small': (1, 2)}\n",

@@ -274,7 +274,18 @@ def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite, run: Su
     before = freeze(suite.files, read=rig.read(base_tree)).tests
     after = freeze(suite.files, read=rig.read(red_tree)).tests
     same = {name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None}
-    return frozenset(same) | _skipped_before(run, rig, base_tree, suite, same)
+    return frozenset(same) | _skipped_before(run, rig, base_tree, suite, same) | _of_plugins(run, rig, red_tree, suite)
+
+
+def _of_plugins(run: SuiteRun, rig: Rig, red_tree: str, suite: Suite) -> frozenset[str]:
+    """Items that a plug-in of pytest adds to a file, as `::mypy-status`: nobody declared them and they stand in no source."""
+    found = set()
+    for nodeid in map(without_parameters, run.outcomes):
+        name = nodeid.rpartition("::")[2]
+        if file_of(nodeid).endswith(".py") and not name.startswith("test") and declared(nodeid, suite) is None:
+            text = rig.git.show(red_tree, file_of(nodeid)) or b""
+            found |= {nodeid} - ({nodeid} if name.encode() in text else set())
+    return frozenset(found)
 
 
 def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: Collection[str]) -> frozenset[str]:
