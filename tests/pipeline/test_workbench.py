@@ -119,3 +119,10 @@ def test_a_command_in_doubt_finds_the_workspace_as_it_was(begin: Begin) -> None:
     assert (made.worktree / "kit/text.py").read_text() == text + "# end\n"
     now = made.git.snapshot(made.worktree, index=made.scratch / "other")
     assert [change.path for change in made.git.changed(tree, now)] == ["kit/text.py"]
+
+
+def test_python_in_a_stage_imports_the_workspace_wherever_its_packages_were_installed_from(begin: Begin) -> None:
+    read = "python -c \"import os; print(os.environ['PYTHONPATH'].split(':')[0])\""
+    runtime, spec, state = begin("green", shell(read))
+    *_, done = perform_tool(RunTool(index=0, in_doubt=False), state, spec)
+    assert str(runtime.repo) in done.text

@@ -17,6 +17,7 @@ from agentforge.pipeline.model.stage import Stage
 from agentforge.tools.base import Observation, ToolContext
 
 if TYPE_CHECKING:
+    from agentforge.testing.plan import TestPlan
     from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled
     from agentforge.workspace.sandbox.box import Box
@@ -89,7 +90,6 @@ def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str =
 
     rig = runtime.rig()
     interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
-    path = os.environ.get("PATH", os.defpath)
     return Box(
         workspace=runtime.worktree,
         mount_at=runtime.repo,
@@ -99,10 +99,17 @@ def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str =
             *borrowed(runtime.repo, rig.plan.environments),
             *((Path(source), Path(place)) for source, place in rig.plan.delivered),
         ),
-        env={"PATH": f"{interpreter.parent}{os.pathsep}{path}"} if interpreter else {},
+        env=_environment(rig.plan, runtime.repo) if interpreter else {},
         interpreters=(interpreter,) if interpreter else (),
         named=named,
     )
+
+
+def _environment(plan: TestPlan, repo: Path) -> dict[str, str]:
+    """The project's own interpreter comes first, and it imports the workspace, wherever its packages were installed from."""
+    path = f"{Path(plan.interpreter).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    sources = os.pathsep.join(os.path.normpath(repo / root) for root in plan.roots)
+    return {"PATH": path, "PYTHONPATH": sources} if plan.language == "python" else {"PATH": path}
 
 
 def borrowed(repo: Path, environments: tuple[str, ...]) -> tuple[tuple[Path, Path], ...]:
