@@ -13,6 +13,7 @@ import pytest
 from agentforge.errors import SandboxError
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.protection.protected_paths import ProtectedPaths
+from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import Box, Sandbox, choose, missing_because
 
 pytestmark = pytest.mark.skipif(bool(missing_because(os.environ)), reason="bubblewrap does not work here")
@@ -192,6 +193,15 @@ def test_a_service_that_listens_outside_the_hidden_folders_is_out_of_reach(boxed
             assert "connected" not in shell(boxed, f'python3 -c "{code}"', box).text
         finally:
             Path(path).unlink()
+
+
+def test_a_socket_that_goes_before_it_is_hidden_breaks_no_command(
+    boxed: Sandbox, box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = [["--ro-bind", "/dev/null", f"/var/floor-{os.getpid()}-gone.sock"], *([[]] * 9)]
+    monkeypatch.setattr(mounts, "_masked_sockets", lambda: looks.pop(0))
+    assert "here" in shell(boxed, "echo here", box).text
+    assert len(looks) < 9
 
 
 def test_processes_and_memory_of_all_commands_are_bounded_where_groups_can_be_made(boxed: Sandbox, box: Box) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
 _END_MS = 2000
 _START_MS = 10_000
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,14 @@ class Bubblewrap:
         Raises:
             SandboxError: the box cannot be built, or what the command left cannot be undone.
         """
+        for _ in range(_TRIES - 1):
+            try:
+                return self._run(argv, box=box, **bounds)
+            except PlaceGone:  # a socket that was to be hidden has gone meanwhile: look again
+                continue
+        return self._run(argv, box=box, **bounds)
+
+    def _run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         reaches = box.network or self.network == "on"
         given = mounts.arguments(box, environ=tuple(sorted(self.environ.items())), hidden=self.hidden, network=reaches)
         ward = protected_paths_of(box.workspace)
@@ -86,6 +95,10 @@ class Bubblewrap:
         _refuse_broken_box(done, said, box)
         undone = ward.undo(before, named=box.named) if box.changes_workspace and not box.lasting else ()
         return replace(done, undone=undone) if undone else done
+
+
+class PlaceGone(SandboxError):
+    """A file that was to be hidden was there when the machine was looked at and is not there any more."""
 
 
 class BoxStatus:
@@ -203,4 +216,5 @@ def _refuse_broken_box(done: Completed, status: bytes, box: Box) -> None:
     if done.timed_out or b'"exit-code"' in status:
         return
     complaint = (done.stderr or done.output).decode("utf-8", "replace").strip()
-    raise SandboxError(f"no sandbox for {box.mount_at}: {complaint}", hint="run `agentforge doctor`")
+    kind = PlaceGone if complaint.startswith("bwrap: Can't create file at") else SandboxError
+    raise kind(f"no sandbox for {box.mount_at}: {complaint}", hint="run `agentforge doctor`")
