@@ -150,7 +150,7 @@ def test_ctrl_g_and_edit_open_the_editor(opened: Opened, tmp_path: Path) -> None
 
 def test_an_own_command_runs_and_the_model_sees_it(opened: Opened, tmp_path: Path) -> None:
     terminal = opened({"text": "I see."})
-    terminal.send(b"!echo out; echo err >&2; pwd > here; exit 3" + ENTER)
+    terminal.send(b"!echo out; echo err >&2; pwd > here; exit $((1+2))" + ENTER)
     shown = terminal.until("exit 3")
     assert "out" in shown and "err" in shown
     assert (tmp_path / "repo" / "here").read_text().strip() == str(tmp_path / "repo")
