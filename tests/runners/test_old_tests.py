@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.suite.test_environment import Edits
+from agentforge.verification.stages.existing_tests import broken_under_old_text
 from agentforge.verification.stages.green import Promise, measure_green
 
 BASE = {
@@ -55,3 +57,6 @@ def test_tests_beside_a_file_that_no_longer_compiles_are_heard(project, one: str
     )
     facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)
     assert facts["regressions"] == broken
+    changed = ["names.go", "names_test.go"]
+    lost = broken_under_old_text(rig, tree, changed=changed, base_tree=base, passed=passed, edits=Edits(files={}))
+    assert set(lost or ()) == {"names_test.go::TestName", *broken}
