@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from agentforge.app.composition.task_queries import load
+from agentforge.app.tasks import log_heads
 from agentforge.app.tasks.answers import escalations, pending, resolve
-from agentforge.errors import ConflictError, UsageError
+from agentforge.errors import ConflictError, LockedError, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import ABORT, fixed
+from agentforge.store.log.lease import Lease
 
 Tell = Callable[..., Path]
 OTHER = "task-20260102-other"
@@ -49,6 +51,24 @@ def test_an_answer_is_recorded_and_reaches_the_run(repo: Path, tell: Tell) -> No
     item = load(repo, "task-20260101-slugify").state.escalations["E1"]
     assert item.resolution is not None
     assert (item.resolution.text, item.resolution.by, item.resolution.decision) == ("b", "ann", "answer")
+
+
+def test_an_answer_that_comes_before_the_asking_process_has_left_waits_for_it(
+    repo: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tell(*begun(raised()))
+    asking = Lease.take(folder, since="2026-01-01T00:00:00.000000Z")
+    monkeypatch.setattr(log_heads.time, "sleep", lambda _: asking.release())
+    assert resolve(repo, "E1", decision="answer", text="b").state.open_escalations == ()
+
+
+def test_a_run_that_works_is_not_waited_for(repo: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tell(*begun(raised(), kinds.EscalationResolved(escalation_id="E1", decision="answer", text="a")))
+    monkeypatch.setattr(log_heads.time, "sleep", lambda _: pytest.fail("it waited"))
+    working = Lease.take(folder, since="2026-01-01T00:00:00.000000Z")
+    with pytest.raises(LockedError):
+        log_heads.open_task(folder, {}, leaving_s=log_heads.LEAVING_S)
+    working.release()
 
 
 def test_an_id_that_fits_two_tasks_needs_the_long_form(repo: Path, tell: Tell) -> None:

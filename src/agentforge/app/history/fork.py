@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
-from agentforge.app.tasks.log_heads import drop_head, task_log
+from agentforge.app.tasks.log_heads import LEAVING_S, drop_head, task_log
 from agentforge.app.tasks.workplace import ensure_tree
 from agentforge.config.paths import data_dir
 from agentforge.errors import UsageError
@@ -86,7 +86,7 @@ def fork(
     """
 
     git = Git.open(cwd)
-    with task_log(find_task(git.top, task_id)[1], environ) as parent:
+    with task_log(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S) as parent:
         from_step = _last_finished(parent.folder) if from_step is None else from_step
         shared = _shared(parent.folder, from_step)
         child, folder = new_task_folder(git.top, shared.state.request, day=utc_now()[:10].replace("-", ""))

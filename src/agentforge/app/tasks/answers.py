@@ -13,7 +13,7 @@ from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.limit_changes import used
-from agentforge.app.tasks.log_heads import task_log
+from agentforge.app.tasks.log_heads import LEAVING_S, task_log
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
@@ -94,7 +94,7 @@ def resolve(
         options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
         raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
     row = found[0]
-    with task_log(row.folder, environ) as log:
+    with task_log(row.folder, environ, leaving_s=LEAVING_S) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         choice = _choice(log.state, row, decision=decision, text=text, reopen=reopen)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.config.paths import data_dir
-from agentforge.errors import IntegrityError
+from agentforge.errors import IntegrityError, LockedError
 from agentforge.proof.anchors import NOTES_REF, Anchor, read_commit, read_note
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
+from agentforge.store.log.reader import load_state
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.objects import commit_object, note_of
 from agentforge.workspace.git.repository import Git
@@ -27,12 +29,20 @@ if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
 
 
+LEAVING_S = 10.0
+"""How long a person's command waits for the process that just brought a run to rest; it needs a fraction of that."""
+
+_LOOK_AGAIN_S = 0.05
+
 _REMOVE_HEAD = "see `agentforge verify ID`; if nothing else was altered, remove the file"
 
 
-def open_task(folder: Path, environ: Mapping[str, str]) -> RunLog:
+def open_task(folder: Path, environ: Mapping[str, str], *, leaving_s: float = 0.0) -> RunLog:
     """Become the writer of the task in `folder`.
 
+    Args:
+        leaving_s: how long to wait for a process that has brought the run to rest (it asks, it waits, it is over) and is
+            about to leave: who answers a question as soon as it is seen is not turned away.
     Raises:
         IntegrityError: its log was altered, damaged, cut off or rewritten, by itself or by what was seen of it outside.
         LockedError: another process drives it.
@@ -43,17 +53,32 @@ def open_task(folder: Path, environ: Mapping[str, str]) -> RunLog:
         kept = kept_head(environ, folder)
         return [*([kept] if kept is not None else []), *_anchors_in_git(folder, state)]
 
-    return RunLog.open(folder, clock=utc_now, anchors=anchors)
+    ends = time.monotonic() + leaving_s
+    while True:
+        try:
+            return RunLog.open(folder, clock=utc_now, anchors=anchors)
+        except LockedError:
+            if time.monotonic() > ends or not _stands_still(folder):
+                raise
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _stands_still(folder: Path) -> bool:
+    """Whether nobody can drive the run further before a person, another run or nobody at all does something."""
+    state = load_state(folder)
+    return bool(state.outcome or state.open_escalations or state.waits_for)
 
 
 @contextmanager
-def task_log(folder: Path, environ: Mapping[str, str]) -> Iterator[RunLog]:
+def task_log(folder: Path, environ: Mapping[str, str], *, leaving_s: float = 0.0) -> Iterator[RunLog]:
     """Be the writer of the task in `folder` for a while, and remember its head at the end.
 
+    Args:
+        leaving_s: as of `open_task`.
     Raises:
         IntegrityError, LockedError, StorageError: as `open_task`.
     """
-    with open_task(folder, environ) as log:
+    with open_task(folder, environ, leaving_s=leaving_s) as log:
         yield log
         keep_head(environ, folder, head=log.head, records=log.length)
 

@@ -9,7 +9,7 @@ from typing import Literal
 from agentforge import __version__
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
-from agentforge.app.tasks.log_heads import task_log
+from agentforge.app.tasks.log_heads import LEAVING_S, task_log
 from agentforge.errors import ConflictError
 from agentforge.events import kinds
 from agentforge.store.tasks.folders import find_task
@@ -32,7 +32,7 @@ def mark(
         IntegrityError: its log is not what was written.
     """
 
-    with task_log(find_task(repository(cwd), task_id)[1], environ) as log:
+    with task_log(find_task(repository(cwd), task_id)[1], environ, leaving_s=LEAVING_S) as log:
         if log.state.outcome != "delivered":
             raise ConflictError(
                 f"{log.state.run_id} was not delivered", hint="only what was delivered can need rework or have a defect"

@@ -20,7 +20,7 @@ from agentforge.app.tasks.added_stages import added_now, taken_now
 from agentforge.app.tasks.dependents_hook import wake_on_the_way
 from agentforge.app.tasks.examiner import examiner_of
 from agentforge.app.tasks.limit_changes import GivenLimits, raised
-from agentforge.app.tasks.log_heads import drop_head, keep_head, open_task
+from agentforge.app.tasks.log_heads import LEAVING_S, drop_head, keep_head, open_task
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, ModelNotConfigured, StorageError, UsageError
 from agentforge.events import kinds
@@ -179,7 +179,7 @@ def resume(
 
     began = time.monotonic()
     git = Git.open(cwd)
-    log = open_task(find_task(git.top, task_id)[1], environ)
+    log = open_task(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S)
     state = log.state
     if state.worktree:
         end_orphans(Path(state.worktree))

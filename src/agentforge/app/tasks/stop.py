@@ -11,7 +11,7 @@ from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.dependents import tell_waiting_runs
-from agentforge.app.tasks.log_heads import task_log
+from agentforge.app.tasks.log_heads import LEAVING_S, task_log
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.errors import ConflictError
 from agentforge.events import kinds
@@ -39,7 +39,7 @@ def abort(
     """
 
     place = os.environ if environ is None else environ
-    with task_log(find_task(repository(cwd), task_id)[1], place) as log:
+    with task_log(find_task(repository(cwd), task_id)[1], place, leaving_s=LEAVING_S) as log:
         if log.state.outcome:
             raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
         message = reason or "aborted by the user"
