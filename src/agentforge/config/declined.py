@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 
 from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.config.edits import write_text
 from agentforge.config.paths import data_dir
 from agentforge.config.trust import Trust
-from agentforge.config.writing import write_text
 
 
 def is_declined(trust: Trust, environ: Mapping[str, str]) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from agentforge.evals.case import Case, Side
 from agentforge.evals.case_file import FileTree
-from agentforge.languages.test_names import named_tests
+from agentforge.languages.catalogue import named_tests
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
 

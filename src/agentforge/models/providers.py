@@ -11,8 +11,8 @@ from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.dialects.constrained import ConstrainedModel
-from agentforge.models.dialects.openai_apis import dialect_of
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.dialects.openai_responses import dialect_of
 
 if TYPE_CHECKING:
     from agentforge.models.api.model import Model, ModelSpec

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from agentforge.views.compare_text import shown, stage_words, verdict_words
+from agentforge.views.compare import shown, stage_words, verdict_words
 
 Row = Mapping[str, Any]
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentforge import errors
-from agentforge.app.tasks.parts import parts_of
+from agentforge.app.tasks.split_runs import parts_of
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.views.answering import choice_values
 from agentforge.views.attempts_view import attempts_value
-from agentforge.views.progress import progress
+from agentforge.views.summary_view import progress
 
 _BROKEN_OFF_EXIT = 1
 

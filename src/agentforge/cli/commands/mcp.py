@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from agentforge.app.tools import server_settings
+from agentforge.app.tools import servers
 from agentforge.app.tools.server_check import check_servers, log_in
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
@@ -23,7 +23,7 @@ from agentforge.mcp_server.serving import HttpOptions, serve_http, serve_stdio
 
 if TYPE_CHECKING:
     from agentforge.app.tools.server_check import Checked
-    from agentforge.app.tools.server_settings import Scope
+    from agentforge.app.tools.servers import Scope
 
 _SCOPES = ("user", "project")
 
@@ -140,9 +140,7 @@ def add(name: str, target: tuple[str, ...], scope: str, as_json: bool, cwd: str 
 
     place = open_place(cwd)
     server = _table(name, target, scope=scope, given=given)
-    file, advice = server_settings.add_server(
-        name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ
-    )
+    file, advice = servers.add_server(name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ)
     if advice:
         click.echo(f"note: {printable(advice)}", err=True)
     if as_json:
@@ -209,7 +207,7 @@ def remove(name: str, scope: str | None, as_json: bool, cwd: str | None) -> int:
 
     place = open_place(cwd)
     whose = cast("Scope | None", scope)
-    file = server_settings.remove_server(name, scope=whose, cwd=place.cwd, environ=place.environ)
+    file = servers.remove_server(name, scope=whose, cwd=place.cwd, environ=place.environ)
     if as_json:
         write_json({"name": name, "file": str(file)})
     else:

@@ -17,7 +17,7 @@ from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-from agentforge.views.bars_svg import bars_svg
+from agentforge.views.plots import bars_svg
 
 _BAR_COLUMNS = 40
 _LARGE = 100

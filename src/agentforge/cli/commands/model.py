@@ -12,7 +12,7 @@ from agentforge.app.models.probe import probe
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.output.transfer import Transfer
 from agentforge.cli.startup.command_context import Place, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.config.local_servers import running_server

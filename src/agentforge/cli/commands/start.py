@@ -155,7 +155,7 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
-    from agentforge.cli.running.first_use import tell_of_grading
+    from agentforge.cli.running.first_choice import tell_of_grading
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}

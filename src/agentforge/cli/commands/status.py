@@ -10,8 +10,7 @@ import click
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.task_queries import task_folder
 from agentforge.app.intake.repositories import all_repositories
-from agentforge.cli.output.damage import tell_damaged
-from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, watch
+from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, tell_damaged, watch
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import cut_words, printable, style_for, table
 from agentforge.cli.running.follow import show_result

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from agentforge.languages.javascript.typescript_failures import compiler_failures
+from agentforge.languages.javascript.failures import compiler_failures
 from agentforge.testing.launch import TestSandbox, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, SuiteRun
 from agentforge.testing.plan import TestPlan

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.languages.javascript.failures import failure_of_error, failure_of_output, relative
+from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.preparation import named_by_source, prepare, with_failed_build
 from agentforge.languages.javascript.project import is_test
-from agentforge.languages.javascript.typescript_failures import compiler_failures
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of

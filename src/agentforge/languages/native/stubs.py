@@ -14,8 +14,7 @@ from pathlib import PurePosixPath
 
 from agentforge.languages.native.source import Function, functions, native_language, native_tree, span, with_statements
 from agentforge.languages.native.values import RAISES, statement
-from agentforge.languages.stub_values import drawn
-from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.stub_values import Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 from agentforge.workspace.code.symbols import outline_of
 

@@ -32,12 +32,9 @@ from agentforge.views.artifact_view import (
     original_request_value,
     snapshot_path,
 )
-from agentforge.views.escalation_view import address, escalation_value
-from agentforge.views.memory_view import memory_value
 from agentforge.views.report_md import report_markdown
-from agentforge.views.state_view import state_value
+from agentforge.views.run_views import address, escalation_value, memory_value, state_value, task_value
 from agentforge.views.summary_view import summary_value
-from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
 from agentforge.views.yaml_text import dump
 

@@ -22,11 +22,16 @@ from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checko
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of
-from agentforge.verification.examples.exact_numbers import number_of, of_a_known_class
-from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
-from agentforge.verification.examples.plain_answers import CallResult, answers_of, genuine_records
-from agentforge.verification.examples.typed_comparison import difference, shown, told_of
+from agentforge.verification.examples.plain_answers import (
+    CallResult,
+    answers_of,
+    genuine_records,
+    holds,
+    in_a_class_of_the_base,
+    makes_an_object,
+)
+from agentforge.verification.examples.typed_comparison import difference, number_of, of_a_known_class, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
 from agentforge.workspace.files.file_access import remove_tree
 

@@ -2,14 +2,16 @@
 
 Objects that claim to be others are seen through where results are compared (`typed_comparison.py`); what a result depends on,
 and what a call does beside giving it, is measured (`measured_dependencies.py`).
+
+New against the base: the places of changed files that the files had nowhere before.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-
-from agentforge.verification.source.new_places import Place, Read, new_places
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
@@ -60,3 +62,32 @@ def _imports(tree: ast.Module) -> Iterator[ast.alias]:
             yield from node.names
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield ast.alias(name=node.module, lineno=node.lineno, col_offset=0)
+
+
+Read = Callable[[str], bytes | None]
+Reader = Callable[[str, bytes], Iterable[tuple[int, str]]]
+"""Given a path and the file's bytes, names (line, text) of the places of one kind."""
+_MOST_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One place that the base does not have."""
+
+    path: str
+    line: int
+    text: str
+
+
+def new_places(changed: Iterable[str], reader: Reader, *, before: Read, after: Read) -> tuple[Place, ...]:
+    """List the places of changed files that the base does not have; one that only moved, even to another file, is not new."""
+    files = tuple(changed)
+    known = Counter(text for path in files for _, text in reader(path, before(path) or b""))
+    found: list[Place] = []
+    for path in files:
+        for line, text in reader(path, after(path) or b""):
+            if known[text] > 0:
+                known[text] -= 1
+            else:
+                found.append(Place(path=path, line=line, text=text[:_MOST_CHARS]))
+    return tuple(found)

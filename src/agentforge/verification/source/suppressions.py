@@ -8,7 +8,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
-from agentforge.verification.source.new_places import Place, Read, new_places
+from agentforge.verification.source.evasion import Place, Read, new_places
 
 _COMMENT = re.compile(
     r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
