@@ -22,7 +22,7 @@ from agentforge.config.paths import config_dir, data_dir, project_files, project
 from agentforge.config.protections import weakened, without
 from agentforge.config.schema import check
 from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
-from agentforge.config.stage_agents import check_stage_names
+from agentforge.config.stage_names import check_stage_names
 from agentforge.errors import ConfigError, StorageError
 from agentforge.frozen import dataclass
 

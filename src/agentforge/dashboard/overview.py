@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from agentforge.app.tasks.split_runs import parts_of
+from agentforge.app.tasks.parts import parts_of
 from agentforge.dashboard.delivery import analysis_of, card_of
 from agentforge.dashboard.ground import Repository
 from agentforge.dashboard.stage_rows import break_rows, stage_rows, totals_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.small_models.checks.input_neighbours import _as_its_origin, edges
+from agentforge.pipeline.small_models.checks.boundary_cases import _as_its_origin, edges
 
 
 def test_each_argument_goes_to_its_edge_alone() -> None:

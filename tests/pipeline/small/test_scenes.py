@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small_models.checks.example_bias import holds_number, remembers, without_and_twice
+from agentforge.pipeline.small_models.generation.memory import holds_number, remembers, without_and_twice
 from agentforge.pipeline.small_models.reading.stateful_examples import (
     ClassSeen,
     classes_in,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentforge import errors
-from agentforge.app.tasks.split_runs import parts_of
+from agentforge.app.tasks.parts import parts_of
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass

@@ -15,7 +15,8 @@ from agentforge.conformance.engine.catalogue import check_names, chosen_checks, 
 from agentforge.conformance.engine.check_engine import contracts_in, line_reader, run_checks
 from agentforge.conformance.engine.finding import finding_from
 from agentforge.conformance.engine.violation import BASELINE, baseline_text, read_baseline, violations
-from agentforge.conformance.output.sarif import fresh_imports, still_there, to_sarif
+from agentforge.conformance.output.imports import fresh_imports, still_there
+from agentforge.conformance.output.sarif import to_sarif
 from agentforge.errors import UsageError, VerificationFailed
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge import toolbox
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.paths import config_dir
-from agentforge.config.stage_agents import PROJECT_FOLDER, stage_files
+from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
 from agentforge.config.trust import require_trust
 from agentforge.errors import ConfigError, ToolchainError
 from agentforge.frozen import dataclass

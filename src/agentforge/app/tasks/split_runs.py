@@ -1,7 +1,4 @@
-"""One request in several parts: the run that plans it, and the tasks that its parts become.
-
-The tasks that the parts of a split request have become.
-"""
+"""One request in several parts: the run that plans it, and the tasks that its parts become."""
 
 from __future__ import annotations
 
@@ -18,15 +15,13 @@ from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds.dependencies import PartStarted
-from agentforge.frozen import dataclass
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 from agentforge.store.log.reader import LOG
-from agentforge.store.tasks.folders import task_row, tasks_folder
+from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
 
 
 if TYPE_CHECKING:
@@ -145,37 +140,3 @@ def first_record(folder: Path) -> Mapping[str, object]:
         return {}
     data = value.get("data") if isinstance(value, dict) else None
     return data if isinstance(data, Mapping) else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitPart:
-    """A part of a plan that has become a task.
-
-    Attributes:
-        name: what the plan calls it: a name of its own, else that of its repository.
-        row: how the task stands.
-    """
-
-    name: str
-    repo: str
-    path: Path
-    task_id: str
-    row: TaskRow
-
-
-def parts_of(state: RunState) -> list[SplitPart]:
-    """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
-
-    found = []
-    for name, row in state.parts.items():
-        path, task = Path(str(row["path"])), str(row["task_id"])
-        found.append(
-            SplitPart(
-                name=name,
-                repo=str(row.get("repo") or name),
-                path=path,
-                task_id=task,
-                row=task_row(tasks_folder(path) / task),
-            )
-        )
-    return found

@@ -14,7 +14,7 @@ from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
-from agentforge.config.stage_agents import stage_files
+from agentforge.config.stage_names import stage_files
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry
 from agentforge.models.providers import PROVIDERS

@@ -11,7 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.display import cost_text
-from agentforge.app.tasks.split_runs import parts_of
+from agentforge.app.tasks.parts import parts_of
 from agentforge.cli.output.overview import standing_words
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
@@ -25,7 +25,7 @@ from agentforge.views.answering import choice_lines
 from agentforge.views.attempts_view import attempt_lines
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.split_runs import SplitPart
+    from agentforge.app.tasks.parts import SplitPart
     from agentforge.events.state.run_state import RunState
     from agentforge.fleet.places import Queued
 

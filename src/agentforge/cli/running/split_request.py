@@ -10,8 +10,9 @@ import click
 
 from agentforge.app.composition.run_result import exit_code, result_value
 from agentforge.app.tasks import runs as tasks
+from agentforge.app.tasks.parts import parts_of
 from agentforge.app.tasks.runs import start
-from agentforge.app.tasks.split_runs import parts_of, planned
+from agentforge.app.tasks.split_runs import planned
 from agentforge.cli.commands.start import options_of
 from agentforge.cli.output.summary import label_of
 from agentforge.cli.output.terminal import printable
@@ -25,8 +26,8 @@ from agentforge.pipeline.workflows.split.parts import REPOSITORIES
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
+    from agentforge.app.tasks.parts import SplitPart
     from agentforge.app.tasks.runs import Watch
-    from agentforge.app.tasks.split_runs import SplitPart
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _OF_ONE = ("base", "include_dirty", "tests", "compare_to")

@@ -16,8 +16,9 @@ from agentforge.pipeline.facts.impact import near_tests
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import texts
-from agentforge.pipeline.small_models.checks.example_bias import holds_number, leaned_on, remembers
-from agentforge.pipeline.small_models.checks.input_neighbours import moved_edge, probes
+from agentforge.pipeline.small_models.checks.boundary_cases import moved_edge
+from agentforge.pipeline.small_models.checks.example_bias import leaned_on
+from agentforge.pipeline.small_models.checks.input_neighbours import probes
 from agentforge.pipeline.small_models.checks.output_agreement import (
     Agreement,
     Split,
@@ -31,6 +32,7 @@ from agentforge.pipeline.small_models.checks.output_agreement import (
 )
 from agentforge.pipeline.small_models.generation.callees import is_waiting, rounds_alone, text_beneath
 from agentforge.pipeline.small_models.generation.dead_code import TrimmedSample, choose_reached
+from agentforge.pipeline.small_models.generation.memory import holds_number, remembers
 from agentforge.pipeline.small_models.generation.supplied_tests import tests_wanted
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.small_models.refactoring.splices import (
