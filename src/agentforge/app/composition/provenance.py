@@ -1,23 +1,17 @@
-"""What a run depends on, named by digest, and the tests that the user hands over.
-
-The versions of what drives a run, for its records.
-"""
+"""What a run depends on, named by digest, and the tests that the user hands over."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge import __version__, pipeline
+from agentforge import pipeline
 from agentforge.app.tasks.added_stages import stages_digest
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.contract_files import contract_set
 from agentforge.conformance.engine.check_engine import contracts_in
 from agentforge.errors import UsageError
-from agentforge.events.storage.blob_form import ZLIB, zlib_version
-from agentforge.events.storage.view_mark import VIEWS, views_format
 from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
@@ -105,9 +99,3 @@ def _prompts_digest() -> str:
 
     folder = Path(str(pipeline.__file__)).with_name("prompts")
     return digest_value({path.name: digest_bytes(path.read_bytes()) for path in sorted(folder.glob("*.md"))})
-
-
-def program_versions() -> dict[str, str]:
-    """Those of agentforge, python and zlib, and the format of the views."""
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"agentforge": __version__, "python": python, ZLIB: zlib_version(), VIEWS: views_format()}

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from agentforge.agent.limits import exhausted
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.base_commit import base_commit
-from agentforge.app.composition.provenance import program_versions
 from agentforge.app.composition.run_result import RunResult
+from agentforge.app.composition.running_versions import program_versions
 from agentforge.app.composition.secret_words import hidden_keys, without_secrets
 from agentforge.app.tasks.added_stages import added_now, taken_now
 from agentforge.app.tasks.dependents_hook import wake_on_the_way

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge import toolbox
 from agentforge.app.sessions.commands import Overheard
-from agentforge.app.tools.servers import UNTRUSTED, has_servers, servers_of
+from agentforge.app.tools.server_settings import UNTRUSTED
+from agentforge.app.tools.servers import has_servers, servers_of
 from agentforge.config.paths import config_dir, data_dir, project_tops
 from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError

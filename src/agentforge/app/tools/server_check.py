@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.tools.listing import looked_into
-from agentforge.app.tools.servers import Named, named_servers
+from agentforge.app.tools.server_settings import Named, named_servers
 from agentforge.config.settings import load
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass

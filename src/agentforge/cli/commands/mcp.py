@@ -23,7 +23,7 @@ from agentforge.mcp_server.serving import HttpOptions, serve_http, serve_stdio
 
 if TYPE_CHECKING:
     from agentforge.app.tools.server_check import Checked
-    from agentforge.app.tools.servers import Scope
+    from agentforge.app.tools.server_settings import Scope
 
 _SCOPES = ("user", "project")
 

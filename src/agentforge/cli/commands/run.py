@@ -26,7 +26,7 @@ from agentforge.app.sessions.headless import (
 )
 from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.tools.servers import UNTRUSTED
+from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
