@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from agentforge.app.tools import servers
+from agentforge.app.tools import server_settings
 from agentforge.app.tools.server_check import check_servers, log_in
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.running.follow import user_name
@@ -140,7 +140,9 @@ def add(name: str, target: tuple[str, ...], scope: str, as_json: bool, cwd: str 
 
     place = open_place(cwd)
     server = _table(name, target, scope=scope, given=given)
-    file, advice = servers.add_server(name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ)
+    file, advice = server_settings.add_server(
+        name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ
+    )
     if advice:
         click.echo(f"note: {printable(advice)}", err=True)
     if as_json:
@@ -207,7 +209,7 @@ def remove(name: str, scope: str | None, as_json: bool, cwd: str | None) -> int:
 
     place = open_place(cwd)
     whose = cast("Scope | None", scope)
-    file = servers.remove_server(name, scope=whose, cwd=place.cwd, environ=place.environ)
+    file = server_settings.remove_server(name, scope=whose, cwd=place.cwd, environ=place.environ)
     if as_json:
         write_json({"name": name, "file": str(file)})
     else:
