@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ModelFileError, ModelUnavailable
-from agentforge.local.catalogue import CatalogueEntry, default_entry
-from agentforge.local.files import part_of
+from agentforge.local.catalogue import CatalogueEntry, default_entry, part_of
 from agentforge.local.places import PlaceAnswer, index_parts, places_of, pull_from
 from agentforge.local.sources import Address, Source, source_of
 

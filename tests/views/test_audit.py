@@ -13,7 +13,7 @@ from agentforge.store.log.reader import read
 from agentforge.views.audit import Recorded, audit_value
 from agentforge.views.audit_blocks import visible
 from agentforge.views.audit_document import audit_document
-from agentforge.views.audit_formats import html_of
+from agentforge.views.audit_html import html_of
 from agentforge.views.audit_md import markdown_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.evals.case import Case, Side
-from agentforge.evals.case_file import FileTree
+from agentforge.evals.case import Case, FileTree, Side
 from agentforge.languages.catalogue import named_tests
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")

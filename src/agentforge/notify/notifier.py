@@ -5,6 +5,8 @@ A message to a program of the user's own: JSON on its standard input.
 A message to one of the services that apprise knows; one address, one way, so that one that fails repeats no other.
 
 A message as JSON to one address, signed with HMAC SHA-256 so that the receiver knows whom it is from.
+
+A message on the user's own screen, by notify-send.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from urllib.parse import urlsplit
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.installation import command_for
-from agentforge.notify.desktop import Desktop
 from agentforge.workspace.processes.process import run
 
 if TYPE_CHECKING:
@@ -191,3 +192,29 @@ def _value(message: NotifyMessage) -> dict[str, object]:
         "commands": list(message.commands),
         "link": message.link,
     }
+
+
+_DESKTOP_TIMEOUT_S = 5.0
+_SEEN = ("PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+
+
+class Desktop:
+    """Shows messages; a question stays until it is closed."""
+
+    channel = "desktop"
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = {name: environ[name] for name in _SEEN if name in environ}
+
+    def send(self, message: NotifyMessage) -> None:
+        """Show a message.
+
+        Raises:
+            ToolchainError: notify-send is missing, or there is no desktop.
+        """
+
+        urgency = "critical" if message.commands else "normal"
+        argv = ["notify-send", "--app-name=AgentForge", f"--urgency={urgency}", "--", message.title, message.body]
+        done = run(argv, cwd=None, env=self._environ, timeout_s=_DESKTOP_TIMEOUT_S)
+        if done.exit_code != 0:
+            raise ToolchainError(f"notify-send failed ({done.exit_code}): {done.text.strip()[:200]}")

@@ -21,7 +21,7 @@ from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import selected
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Sandbox
-from agentforge.workspace.sandbox.downloads import every_download
+from agentforge.workspace.sandbox.toolchain import every_download
 
 
 def run_suite(

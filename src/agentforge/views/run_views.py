@@ -7,6 +7,12 @@ Source: seed 001 section 3.3.
 working_memory.yaml: the few last things that the next context may show. Source: seed 001 sections 3.3 and 3.4.
 
 An escalation as a file: what is asked, why, and how to answer. Source: seed 001 section 4.4.
+
+The artifacts folder: where each stage's verified artifact stands and what original_request.yaml holds.
+
+Source: seed 001 section 5.1.
+
+Independent attempts of a run as people read them: each with what was measured, and which one goes on. Pure.
 """
 
 from __future__ import annotations
@@ -15,10 +21,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from agentforge.events.fold.verification import refusals
+from agentforge.events.kinds import Json
 from agentforge.events.state.run_state import Escalation, FinishedStep, RunState, StageState
-from agentforge.views.answering import answers_for
-from agentforge.views.attempts_view import attempts_value
-from agentforge.views.words import cost_usd, seconds, standing
+from agentforge.views.words import answers_for, cost_usd, seconds, standing
 
 
 def state_value(state: RunState, *, interrupted: bool, records: int, head: str) -> dict[str, object]:
@@ -210,3 +215,95 @@ def _resolution_value(item: Escalation) -> dict[str, object] | None:
         "resolved_by": item.resolution.by,
         "resolved_at": seconds(item.resolved_at),
     }
+
+
+ORIGINAL_REQUEST = "artifacts/inputs/original_request.yaml"
+
+_NAMES = {
+    "intake": "intake_record",
+    "clarify": "clarification",
+    "analyze": "analysis",
+    "spec": "specification",
+    "red": "test_suite",
+    "green": "implementation",
+    "refactor": "deliverable",
+    "deliver": "delivery_report",
+    "guard": "guard_suite",
+    "change": "violation_fix",
+    "verify": "fix_verification",
+}
+
+_FIRST = ("title", "name", "path", "file", "line", "question", "goal", "original_request", "description")
+_LAST = ("verification", "metadata")
+
+
+def artifact_path(stage: str) -> str:
+    """Where the verified artifact of `stage` stands in the run's folder; a stage of a plug-in uses its own name."""
+    return f"artifacts/phases/{stage}/{_NAMES.get(stage, stage)}.yaml"
+
+
+def artifact_value(artifact: Json) -> dict[str, object]:
+    """An accepted artifact with its keys in a readable order (records keep them sorted): names first, verification last."""
+    return {key: _readable(artifact[key]) for key in sorted(artifact, key=_reading_order)}
+
+
+def snapshot_path(step: int) -> str:
+    """Where the patch of `step` stands in the run's folder."""
+    return f"artifacts/snapshots/step_{step:03d}.patch"
+
+
+def original_request_value(state: RunState) -> dict[str, object]:
+    """The value of original_request.yaml: what came in, word for word."""
+    return {
+        "original_request": state.request,
+        "received_at": seconds(state.started_at),
+        "repo": state.repo,
+        "base_commit": state.base_commit,
+        "tests": list(state.tests),
+    }
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return artifact_value(value)
+    return [_readable(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _reading_order(key: str) -> tuple[int, str]:
+    if key == "id" or key.endswith("_id"):
+        return 0, key
+    if key in _FIRST:
+        return 1 + _FIRST.index(key), key
+    return len(_FIRST) + (2 if key in _LAST else 1), key
+
+
+def attempts_value(state: RunState) -> dict[str, object]:
+    """{stage, rows: [{number, child, passed, chosen, reason, score, lines, used}], reason}; {} when there are none."""
+    if not state.attempts:
+        return {}
+    chosen = state.attempts.get("chosen")
+    number = chosen.get("number") if isinstance(chosen, Mapping) else None
+    reason = chosen.get("reason") if isinstance(chosen, Mapping) else ""
+    rows = [{**row, "chosen": row.get("number") == number} for row in _rows(state.attempts.get("rows"))]
+    return {"stage": state.attempts.get("stage"), "rows": rows, "reason": reason}
+
+
+def attempt_lines(state: RunState) -> list[str]:
+    """One line for each attempt, the chosen one with why."""
+    value = attempts_value(state)
+    lines = []
+    for row in _rows(value.get("rows")):
+        score = row.get("score")
+        shown = f"mutation score {score:.2f}, " if isinstance(score, (int, float)) else ""
+        told = (
+            f"passes all rules, {shown}{row.get('lines')} changed lines"
+            if row.get("passed")
+            else f"{row.get('reason')}"
+        )
+        mark = f"; chosen: {value.get('reason')}" if row.get("chosen") else ""
+        lines.append(f"attempt {row.get('number')} ({row.get('child')}): {told}{mark}")
+    return lines
+
+
+def _rows(value: object) -> list[Mapping[str, object]]:
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, (list, tuple)) else []

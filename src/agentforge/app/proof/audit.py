@@ -14,7 +14,7 @@ from agentforge.store.log.reader import read
 from agentforge.views.audit import audit_value
 from agentforge.views.audit_blocks import Plot, Table, visible
 from agentforge.views.audit_document import audit_document
-from agentforge.views.audit_formats import html_of, tone_of
+from agentforge.views.audit_html import html_of, tone_of
 from agentforge.views.audit_md import markdown_of
 from agentforge.views.audit_plot import plot_svg
 

@@ -16,8 +16,7 @@ from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.safety.text.hygiene import clean
 from agentforge.store.log.reader import read
-from agentforge.store.sessions.events import usage_value
-from agentforge.store.sessions.snapshot import snapshot_value
+from agentforge.store.sessions.views import snapshot_value, usage_value
 from agentforge.tools.dispatch.deferral import sent
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
 from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.shell import SESSION_TOOL
+from agentforge.tools.base import Loaded
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
-from agentforge.tools.dispatch.loaded import Loaded
 from agentforge.tools.web.browser import Browser
 from agentforge.tools.web.chromium import chromium
 from agentforge.workspace.git.repository import Git
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agentforge.tools.base import Tool
 
     pass
-    from agentforge.tools.dispatch.loaded import Loaded
+    from agentforge.tools.base import Loaded
     from agentforge.tools.mcp.servers import Servers
 
     pass

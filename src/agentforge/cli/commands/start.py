@@ -116,7 +116,7 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
     """
     form = form_of(output_format, as_json=as_json)
     if given["from_issue"]:
-        from agentforge.cli.running.issues import start_once
+        from agentforge.cli.running.batch import start_once
 
         if request is not None:
             raise UsageError("a request and --from-issue exclude each other", hint="leave one of them out")

@@ -21,8 +21,8 @@ from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines
-from agentforge.views.answering import choice_lines
-from agentforge.views.attempts_view import attempt_lines
+from agentforge.views.run_views import attempt_lines
+from agentforge.views.words import choice_lines
 
 if TYPE_CHECKING:
     from agentforge.app.tasks.parts import SplitPart

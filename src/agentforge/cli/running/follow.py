@@ -19,7 +19,7 @@ from agentforge.app.tasks import runs as tasks
 from agentforge.cli.output.progress import Screen, screen_for
 from agentforge.cli.output.pull_words import pull_lines
 from agentforge.cli.output.terminal import style_for
-from agentforge.cli.running.queue_entry import queue_value
+from agentforge.cli.running.detachment import queue_value
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import Bound, Duration

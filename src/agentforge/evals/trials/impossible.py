@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.evals.case_file import read_mapping
+from agentforge.evals.case import read_mapping
 from agentforge.evals.trials.task import HONEST, EvalTask, Expected
 from agentforge.pipeline.facts.contradictions import stated_in
 from agentforge.verification.examples.claims import Claim, literal, names_of

@@ -13,8 +13,7 @@ from agentforge.languages.java.project import find_java, plan_of_java_words
 from agentforge.languages.java.runner import run_java
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
-from agentforge.languages.native.null_implementation import null_implementation
-from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan

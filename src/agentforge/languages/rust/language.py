@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
-from agentforge.languages.native.null_implementation import null_implementation
-from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import unwrapped
 from agentforge.languages.rust.runner import run_cargo
 from agentforge.testing.launch import TestSandbox

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from agentforge.frozen import dataclass
 from agentforge.tools.base import TEXT, Observation, Tool, ToolError, failed, takes
 from agentforge.tools.mcp.connection import Connection, Opened, ServerFailed
-from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, offered_names
+from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, observed, offered_names, read_out
 from agentforge.tools.mcp.loop import _T, Loop
-from agentforge.tools.mcp.results import observed, read_out
 
 if TYPE_CHECKING:
     from agentforge.tools.base import ToolContext

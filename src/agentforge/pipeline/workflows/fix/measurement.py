@@ -26,7 +26,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite.test_environment import Edits, fresh_checkout, run_tree
-from agentforge.verification.source.suppressions import new_suppressions
+from agentforge.verification.source.evasion import new_suppressions
 from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
 from agentforge.workspace.code.relevance import is_test_path
 
