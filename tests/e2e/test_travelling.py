@@ -121,7 +121,7 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
     before = len(world.events("ModelCalled"))
     late = world.run("resume", world.task, "--max-steps", "50", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
-    assert "went on elsewhere" in late.json["error"]["message"]
+    assert "was continued on another machine" in late.json["error"]["message"]
     assert len(world.events("ModelCalled")) == before, "it stops before it asks its model"
     (brought,) = world.run("fetch", world.task, "--json").json["runs"]
     assert (brought["outcome"], brought["standing"]) == ("replaced", "delivered")

@@ -202,7 +202,7 @@ class _HttpResponse:
         except ConnectionResetError as exc:
             raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
         except TimeoutError as exc:
-            raise ModelUnavailable("the provider fell silent in the middle of the reply") from exc
+            raise ModelUnavailable("the provider stopped sending in the middle of the reply") from exc
         except (OSError, ValueError) as exc:  # ValueError: it was closed from another thread
             raise ModelReplyBroken(f"the reply broke off: {exc}") from exc
 
@@ -288,4 +288,6 @@ def _unreachable(target: SplitResult, exc: Exception) -> ModelUnavailable:
             f"the certificate of {place} is not trusted: {exc}", hint="name your CA bundle in SSL_CERT_FILE"
         )
     said = str(exc) or type(exc).__name__
-    return ModelUnavailable(f"{place} cannot be reached: {said}", hint="is the address right, the server running?")
+    return ModelUnavailable(
+        f"{place} cannot be reached: {said}", hint="is the address right, and is the server running?"
+    )
