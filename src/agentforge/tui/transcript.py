@@ -31,6 +31,7 @@ from agentforge.session.decide import SPAWNS
 from agentforge.tui.looks import Signs
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
+from agentforge.tui.thinking import Thinking
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -59,8 +60,7 @@ class Transcript(VerticalScroll):
         self._reply_text: list[str] = []
         self._reply_size = 0
         self._streamed = False
-        self._thinking: CallRow | None = None
-        self._thoughts: CallRow | None = None
+        self._thinking = Thinking(signs)
         self._calls: dict[object, CallRow] = {}
         self._alone = _Alone()
 
@@ -104,7 +104,7 @@ class Transcript(VerticalScroll):
             if not text:
                 return
             self._streamed = True
-            self._fold_thinking()
+            self._thinking.fold()
             if self._reply is None or self._reply_size > _REPLY:
                 await self.end_reply()
                 self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
@@ -116,30 +116,14 @@ class Transcript(VerticalScroll):
     async def think(self, text: str) -> None:
         """Show the end of what the model thinks while it does."""
         async with self._alone:
-            if self._thinking is None:
-                self._thinking = CallRow(CallLine(name="thinks", argument=""), signs=self.signs)
-                self._thinking.add_class("thought")
-                await self._add(self._thinking)
-            self._thinking.mused(text)
-
-    def _fold_thinking(self, whole: str = "") -> bool:
-        """What was thought becomes one line, which opens to all of it; whether anything was seen of it.
-
-        Args:
-            whole: all of it, where that is known.
-        """
-        row, self._thinking = self._thinking, None
-        if row is not None:
-            self._thoughts = row
-            row.change(_thought_line(whole or row.output), output=whole)
-        elif whole and self._thoughts is not None:
-            self._thoughts.change(_thought_line(whole), output=whole)
-        return self._thoughts is not None
+            row = self._thinking.hear(text)
+            if row is not None:
+                await self._add(row)
 
     async def end_reply(self) -> None:
         """The answer is whole."""
         async with self._alone:
-            self._fold_thinking()
+            self._thinking.fold()
             if self._reply is not None:
                 self.record.append(("reply", "".join(self._reply_text)))
             self._reply, self._reply_text, self._reply_size = None, [], 0
@@ -149,7 +133,8 @@ class Transcript(VerticalScroll):
         async with self._alone:
             event = item.event
             if isinstance(event, kinds.ModelCalled):
-                self._streamed, self._thoughts = False, None
+                self._streamed = False
+                self._thinking.begin()
             elif isinstance(event, kinds.ModelReplied):
                 await self._thought(event)
                 if event.text and not self._streamed:
@@ -211,12 +196,9 @@ class Transcript(VerticalScroll):
     async def _thought(self, event: kinds.ModelReplied) -> None:
         """What the model thought, folded, above what it said."""
         thinking = event.thinking.strip()
-        if not thinking or self._fold_thinking(thinking):
-            return
-        row = CallRow(_thought_line(thinking), signs=self.signs)
-        row.output = thinking
-        row.add_class("thought")
-        await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
+        row = self._thinking.whole(thinking) if thinking else None
+        if row is not None:
+            await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
 
     async def _skills(self, event: conversing.SessionChanged) -> None:
         """Which skills a message called for, and why."""
@@ -309,11 +291,6 @@ class Transcript(VerticalScroll):
         children: Iterable[Widget] = list(self.children)
         if len(self.children) > _ROWS:
             await self.remove_children(list(children)[:_DROPPED])
-
-
-def _thought_line(thinking: str) -> CallLine:
-    """What was thought, folded."""
-    return CallLine(name="thought", argument=" ".join(clean(thinking[:4000]).split())[:400], status="note")
 
 
 def _telling(call: Mapping[str, object]) -> str:

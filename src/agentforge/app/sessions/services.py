@@ -310,7 +310,6 @@ class Workshop:
 
     def scrubbed(self, text: str) -> str:
         """A text without secrets."""
-
         return redact(text, secrets=self.secrets).text
 
     # -- safety
