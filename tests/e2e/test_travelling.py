@@ -170,7 +170,7 @@ def test_what_is_no_run_is_refused_and_a_remote_that_is_none_is_named(
 ) -> None:
     world.git("push", "-q", "origin", "HEAD:refs/agentforge/runs/task-20260101-planted")
     refused = world.run("fetch", "task-20260101-planted")
-    assert (refused.code, "no part of a run" in refused.err) == (9, True), refused.err
+    assert (refused.code, "not a part of a run" in refused.err) == (9, True), refused.err
     assert not (world.repo / ".agentforge" / "tasks" / "task-20260101-planted").exists()
     assert world.run("fetch", "--remote", str(remote)).code == 2
     assert world.run("fetch", "task-nowhere").code == 2

@@ -288,6 +288,13 @@ def _unreachable(target: SplitResult, exc: Exception) -> ModelUnavailable:
             f"the certificate of {place} is not trusted: {exc}", hint="name your CA bundle in SSL_CERT_FILE"
         )
     said = str(exc) or type(exc).__name__
+    proxy = proxy_for(target)
+    if proxy is not None:
+        return ModelUnavailable(
+            f"{place} cannot be reached by the proxy {proxy.hostname}:{proxy.port or 80}: {said}",
+            hint=f"correct {target.scheme.upper()}_PROXY, or exempt the address by NO_PROXY",
+        )
     return ModelUnavailable(
-        f"{place} cannot be reached: {said}", hint="is the address right, and is the server running?"
+        f"{place} cannot be reached: {said}",
+        hint="is this machine on the network (behind a proxy: set HTTPS_PROXY), the address right, the server running?",
     )
