@@ -294,4 +294,13 @@ def _unreachable(target: SplitResult, exc: Exception) -> ModelUnavailable:
             f"the certificate of {place} is not trusted: {exc}", hint="name your CA bundle in SSL_CERT_FILE"
         )
     said = str(exc) or type(exc).__name__
-    return ModelUnavailable(f"{place} cannot be reached: {said}", hint="is the address right, the server running?")
+    proxy = proxy_for(target)
+    if proxy is not None:
+        return ModelUnavailable(
+            f"{place} cannot be reached by the proxy {proxy.hostname}:{proxy.port or 80}: {said}",
+            hint=f"correct {target.scheme.upper()}_PROXY, or exempt the address by NO_PROXY",
+        )
+    return ModelUnavailable(
+        f"{place} cannot be reached: {said}",
+        hint="is this machine on the network (behind a proxy: set HTTPS_PROXY), the address right, the server running?",
+    )
