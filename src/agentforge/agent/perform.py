@@ -21,6 +21,7 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
+from agentforge.models.api.thinking import thinking_heard
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -91,6 +92,7 @@ class AgentSpec:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    on_thought: Callable[[str], None] | None = None
     guard: Workspace | None = None
     confirm: Callable[[str], bool] | None = None
     answered: Callable[[], Iterable[Event]] = tuple
@@ -136,7 +138,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         window=context.window,
     )
     try:
-        with for_at_most(time_left_s(state)):
+        with for_at_most(time_left_s(state)), thinking_heard(spec.on_thought):
             reply = spec.model.complete(request, on_delta=spec.on_delta)
     except TimeIsUp:
         yield kinds.ModelFailed(

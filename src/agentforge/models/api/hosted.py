@@ -13,6 +13,7 @@ from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEn
 from agentforge.messages import ModelReply, Usage
 from agentforge.models.api.abilities import of_provider, refused, used, within
 from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.dialect import parse_object
 from agentforge.models.transport.connection import HttpConnection
 from agentforge.models.transport.sse import EventSplitter
@@ -190,6 +191,7 @@ class HostedModel:
         def take(events: list[str]) -> None:
             for data in events:
                 text = "" if reader.ended else reader.feed(data)
+                think_aloud(reader.thought())
                 if text and on_delta is not None:
                     on_delta(text)
 

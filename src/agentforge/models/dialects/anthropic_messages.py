@@ -124,6 +124,8 @@ class MessageReader:
     def __init__(self) -> None:
         self.ended = False
         self._blocks: dict[object, _Block] = {}
+        self._thinking: list[str] = []
+        self._told = 0
         self._usage: Payload = {}
         self._finish = ""
 
@@ -147,6 +149,11 @@ class MessageReader:
         elif kind == "message_stop":
             self.ended = True
         return ""
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The text as long as no stop reason was seen."""
@@ -185,6 +192,7 @@ class MessageReader:
         self._blocks[index] = opened
         text = str(block.get(kind) or "") if kind in {"text", "thinking"} else ""
         opened.pieces.append(text)
+        self._thinking += [text] if kind == "thinking" else []
         return text if kind == "text" else ""
 
     def _take_delta(self, index: object, delta: Payload) -> str:
@@ -195,6 +203,7 @@ class MessageReader:
         key = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
         piece = str(delta.get(key.get(str(delta.get("type")), "")) or "")
         block.pieces.append(piece)
+        self._thinking += [piece] if block.kind == "thinking" else []
         return piece if block.kind == "text" else ""
 
     def _take_usage(self, usage: object) -> None:

@@ -70,6 +70,9 @@ class StreamReader(Protocol):
             ModelError: the event is not JSON, or reports an error.
         """
 
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+
     def unfinished(self) -> tuple[str, ...]:
         """The samples that are still being written."""
 

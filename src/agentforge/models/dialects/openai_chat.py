@@ -136,6 +136,7 @@ class ChatReader:
         self._others: dict[int, list[str]] = {}
         self._finished: set[int] = set()
         self._thinking: list[str] = []
+        self._told = 0
         self._details: list[object] = []
         self._named = False
         self._calls: list[_Call] = []
@@ -162,6 +163,11 @@ class ChatReader:
         if not isinstance(choices, list):
             return ""  # the last chunk carries usage and no choice
         return "".join(self._take_choice(choice, part) for choice in choices if isinstance(choice, dict))
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The samples that are still being written."""

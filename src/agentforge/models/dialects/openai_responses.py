@@ -90,6 +90,7 @@ class ResponseReader:
         self.ended = False
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._told = 0
         self._items: list[Payload] = []
         self._final: Payload | None = None
         self._is_cut = False
@@ -115,6 +116,11 @@ class ResponseReader:
             self._final, self.ended = _object(event.get("response")), True
             _raise_failure(self._final)
         return ""
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The text as long as the response is not at its end."""
