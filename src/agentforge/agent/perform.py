@@ -12,7 +12,7 @@ from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import BlobStore, kept_pictures, pictured
-from agentforge.agent.reply import replied
+from agentforge.agent.reply import cut_short, replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
@@ -187,7 +187,9 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         return
     heard: list[kinds.HookFinished] = []
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
-    prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    prepared = cut_short(state.turn, effect.index) or prepare_call(
+        call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy
+    )
     yield from _taken(heard)
     yield from spec.answered()
     if not isinstance(prepared, Observation) and prepared.asks and not _agreed(state):
