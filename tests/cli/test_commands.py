@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -135,6 +137,20 @@ def test_the_doctor_says_what_is_missing_and_ends_with_seven(
     assert run(["doctor"]) == 7
     told = capsys.readouterr().out
     assert "bubblewrap" in told and "install git" in told
+
+
+def test_the_doctor_sees_a_data_folder_that_cannot_lock_and_a_python_without_sqlite(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, repo: Path, home: Path
+) -> None:
+    def without_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("agentforge.app.setup.diagnostics.fcntl.flock", without_locks)
+    monkeypatch.setitem(sys.modules, "_sqlite3", None)
+    checks = {one["name"]: one for one in _json(capsys, "doctor", "--json", code=7)["checks"]}
+    assert checks["data folder"]["status"] == "error" and str(home / "af" / "data") in checks["data folder"]["message"]
+    assert "a folder on a local disk" in checks["data folder"]["detail"]
+    assert checks["python"]["status"] == "warning" and "sqlite3" in checks["python"]["detail"]
 
 
 def test_the_doctor_tells_in_about_ten_lines_what_is_needed_and_all_of_it_on_demand(

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from agentforge.errors import ConfigError, ModelRequestRejected
 from agentforge.messages import FinishReason, ModelReply, ToolCall, Usage
 from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.refusals import error_for_status
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class ScriptedModel:
         line = self._line(self._own(stage, request), number)
         if line.error_status is not None:
             raise error_for_status(line.error_status, line.error_message, model=self.name)
+        think_aloud(line.thinking)
         if on_delta is not None and line.text:
             on_delta(line.text)
         return reply_of(line, request, model=self.name)
