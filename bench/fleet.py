@@ -2,35 +2,44 @@
 
     python bench/fleet.py --tasks 200 --workers 4                       # SQLite
     python bench/fleet.py --tasks 200 --workers 4 --postgres --away 5   # a PostgreSQL of its own, taken away in the middle
+    python bench/fleet.py --tasks 1000 --repositories 50 --workers 4 --light --folder F    # goes on in F where it was stopped
 
-The tasks are whole deliveries by scripted replies; results of equal test runs are shared, so what is measured is the fleet.
+The tasks are whole deliveries by scripted replies; results of equal test runs are shared within a repository, so what is measured
+is the fleet. Processor time is that of all workers and of everything they started, killed ones included, as the kernel counts it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib.util
 import json
 import os
 import random
-import shutil
+import resource
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from own_postgres import NoPostgres, Postgres, postgres
+
+__all__ = ["Figures", "NoPostgres", "Postgres", "measure_queue", "postgres", "run_fleet"]
 _SETTINGS = "[fleet]\nlease_s = {lease}\nperiod_s = 0.25\ncrashes = 25\n"
 _PROJECT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
 _CALLS = 5
 """Model calls of one undisturbed task."""
+_SET_CHILD_SUBREAPER = 36
+_QUICK = ["--tasks", "6", "--repositories", "2", "--workers", "2", "--light", "--kills", "2", "--queued", "500"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +51,11 @@ class Figures:
         repeated_calls: model calls beyond those of undisturbed tasks, over all tasks.
         worst_repeated: the same for the task that was hit most, above its number of takeovers: must be <= 0.
         overhead_s: worker seconds per task that no run used.
+        cpu_s: processor seconds per task, of the workers and everything below them.
     """
 
     database: str
+    repositories: int
     tasks: int
     workers: int
     delivered: int
@@ -58,101 +69,65 @@ class Figures:
     tasks_per_minute: float
     run_s: float
     overhead_s: float
+    cpu_s: float
 
 
-class NoPostgres(Exception):
-    """There is no PostgreSQL on this machine that could be started."""
+@dataclass(kw_only=True)
+class _Spent:
+    """What a measurement has taken so far; one that is started again in its folder goes on from there."""
 
-
-class Postgres:
-    """A PostgreSQL of its own in a private folder, on a private port.
-
-    Raises:
-        NoPostgres: it is not installed, or cannot be started here.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._programs = _postgres_programs()
-        self._folder = folder
-        self._as_user: tuple[str, ...] = ()
-        if os.geteuid() == 0:
-            self._as_user = ("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups")
-            shutil.chown(folder, "postgres")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
-        self.url = f"postgresql://agentforge@127.0.0.1:{self._port}/agentforge"
-        self._run("initdb", "-U", "agentforge", "-A", "trust", "-E", "UTF8", "--no-sync")
-
-    def start(self) -> None:
-        """Start it, and wait until it answers."""
-        options = f"-p {self._port} -k {self._folder} -c listen_addresses=127.0.0.1"
-        self._run("pg_ctl", "-w", "-l", self._folder / "log", "-o", options, "start")
-
-    def make_database(self, name: str = "agentforge") -> None:
-        """Make a database; without a name that of the URL."""
-        _do(self._programs / "createdb", "-h", "127.0.0.1", "-p", self._port, "-U", "agentforge", name)
-
-    def another(self, name: str) -> str:
-        """Make a further database; returns its URL."""
-        self.make_database(name)
-        return f"{self.url.rpartition('/')[0]}/{name}"
-
-    def stop(self) -> None:
-        """Stop it at once, as a machine that fails does."""
-        self._run("pg_ctl", "-m", "immediate", "-w", "stop")
-
-    def _run(self, program: str, *arguments: object) -> None:
-        _do(*self._as_user, self._programs / program, "-D", self._folder / "data", *arguments)
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    kills: int = 0
+    freezes: int = 0
 
 
 def run_fleet(
-    folder: Path, *, tasks: int, workers: int, url: str = "", kill_every_s: float = 4.0, kills: int = 10**6,
-    seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None, away_s: float = 0.0,
-    plugins: bool = True,
+    folder: Path, *, tasks: int, workers: int, repositories: int = 1, url: str = "", kill_every_s: float = 4.0,
+    kills: int = 10**6, seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None,
+    away_s: float = 0.0, plugins: bool = True, adopts: bool = False,
 ) -> Figures:  # fmt: skip
     """Queue tasks, let workers drive them, kill workers at random, and count.
 
     Args:
+        folder: where everything is kept; what an earlier measurement left there goes on.
         kills: at most so many workers are killed or frozen.
+        deadline_s: no longer than this, whatever is left to do.
         server: the database of the URL; it is taken away for `away_s` seconds once a task is delivered.
         plugins: whether the tasks' test runs load the plugins of this environment, as at a user's.
+        adopts: whether this process is the parent of orphans, and may wait for every child that it has.
     """
-    world = _world(folder, plugins=plugins)
-    config = Path(world.env["AGENTFORGE_HOME"]) / "config" / "config.toml"
+    worlds = [_world(folder, number, repositories, plugins=plugins) for number in range(repositories)]
+    environ = {**worlds[0].env, **({"AGENTFORGE_DATABASE_URL": url} if url else {})}
+    config = Path(environ["AGENTFORGE_HOME"]) / "config" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    bare = config.read_text() if config.exists() else ""
+    bare = config.read_text().removeprefix(_SETTINGS.format(lease=lease_s)) if config.exists() else ""
     config.write_text(_SETTINGS.format(lease=lease_s) + bare)
-    world.settings(_PROJECT)
-    environ = {**world.env, **({"AGENTFORGE_DATABASE_URL": url} if url else {})}
-    ledger = _queued(world, environ, tasks)
-    chance = random.Random(seed)
+    ledger = _queued(worlds, environ, tasks)
+    kept = folder / "spent.json"
+    before = _Spent(**json.loads(kept.read_text())) if kept.exists() else _Spent()
+    spent = _Spent(**asdict(before))
+    chance = random.Random(f"{seed} {before.kills + before.freezes}")
+    began_cpu = _cpu_s(())
     started = time.monotonic()
-    crew = [_worker(world, environ) for _ in range(workers)]
+    crew = [_worker(worlds[0], environ) for _ in range(workers)]
     frozen: list[subprocess.Popen[bytes]] = []
-    hits = freezes = 0
     next_hit = started + kill_every_s
     try:
         while (done := ledger.counts().get("done", 0)) < tasks and time.monotonic() - started < deadline_s:
-            time.sleep(0.1)
+            time.sleep(0.2)
+            if adopts:
+                _cpu_s({one.pid for one in (*crew, *frozen)})
             if server is not None and away_s and done:
                 server.stop()
                 time.sleep(away_s)
                 server.start()
                 away_s = 0.0
-            if time.monotonic() > next_hit and hits < kills:
+            if time.monotonic() > next_hit and spent.kills + spent.freezes < kills:
                 next_hit = time.monotonic() + chance.uniform(0.5, 1.5) * kill_every_s
-                hits += 1
-                victim = crew.pop(chance.randrange(len(crew)))
-                if hits % 4 == 0:
-                    freezes += 1
-                    victim.send_signal(signal.SIGSTOP)
-                    frozen.append(victim)
-                else:
-                    victim.kill()
-                    victim.wait()
-                crew.append(_worker(world, environ))
-        wall = time.monotonic() - started
+                _hit(crew, frozen, spent, chance)
+                crew.append(_worker(worlds[0], environ))
+        spent.wall_s += time.monotonic() - started
         for one in frozen:  # they wake up and find that others have their tasks
             one.send_signal(signal.SIGCONT)
     finally:
@@ -160,9 +135,27 @@ def run_fleet(
             one.terminate()
         for one in (*crew, *frozen):
             one.wait(timeout=60)
-    found = _figures(world, ledger, tasks=tasks, workers=workers, wall=wall, hits=hits, freezes=freezes, url=url)
+        if adopts:
+            spent.cpu_s += _cpu_s(set()) - began_cpu
+        kept.write_text(json.dumps(asdict(spent)))
+    found = _figures(worlds, ledger, tasks=tasks, workers=workers, spent=spent, url=url)
     ledger.close()
     return found
+
+
+def _hit(
+    crew: list[subprocess.Popen[bytes]], frozen: list[subprocess.Popen[bytes]], spent: _Spent, chance: random.Random
+) -> None:
+    """Kill one worker; every fourth time it only stands still."""
+    victim = crew.pop(chance.randrange(len(crew)))
+    if (spent.kills + spent.freezes) % 4 == 3:
+        spent.freezes += 1
+        victim.send_signal(signal.SIGSTOP)
+        frozen.append(victim)
+    else:
+        spent.kills += 1
+        victim.kill()
+        victim.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,44 +211,8 @@ def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
     )
 
 
-@contextmanager
-def postgres() -> Iterator[Postgres]:
-    """A PostgreSQL that runs, with an empty database.
-
-    Raises:
-        NoPostgres: it is not installed, or cannot be started here.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="agentforge-pg-"))
-    try:
-        server = Postgres(folder)
-        server.start()
-        try:
-            server.make_database()
-            yield server
-        finally:
-            server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _postgres_programs() -> Path:
-    found = shutil.which("initdb")
-    places = (
-        [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    )
-    for place in places:
-        if (place / "initdb").exists():
-            return place
-    raise NoPostgres("PostgreSQL is not installed (apt install postgresql)")
-
-
-def _do(*command: object) -> None:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd="/")
-    if done.returncode:
-        raise NoPostgres(f"{command[0]}: {done.stderr.strip()[:300]}")
-
-
-def _world(folder: Path, *, plugins: bool = False) -> Any:
+def _world(folder: Path, number: int = 0, of: int = 1, *, plugins: bool = False) -> Any:
+    """One repository of several, and the home that all of them share; it is made where it does not stand yet."""
     module = sys.modules.get("agentforge_world")
     if module is None:
         path = Path(__file__).resolve().parents[1] / "tests" / "e2e" / "world.py"
@@ -264,23 +221,46 @@ def _world(folder: Path, *, plugins: bool = False) -> Any:
         module = importlib.util.module_from_spec(spec)
         sys.modules["agentforge_world"] = module
         spec.loader.exec_module(module)
-    return module.make_world(folder / "repo", folder / "home", pycache=folder / "pycache", plugins=plugins)
+    repo, home, pycache = folder / (f"repo-{number:03}" if of > 1 else "repo"), folder / "home", folder / "pycache"
+    if (repo / ".agentforge").exists():
+        return module.World(repo=repo, home=home, pycache=pycache, fresh=plugins)
+    world = module.make_world(repo, home, pycache=pycache, plugins=plugins)
+    world.settings(_PROJECT)
+    return world
 
 
-def _queued(world: Any, environ: dict[str, str], tasks: int) -> Any:
+def _queued(worlds: Sequence[Any], environ: dict[str, str], tasks: int) -> Any:
+    """The queue, with so many tasks; those that stand in it already are counted."""
     from agentforge.app.tasks.runs import StartOptions, create
     from agentforge.config.settings import load
     from agentforge.fleet.database import database_url, open_database
     from agentforge.fleet.ledger import Ledger
 
-    settings = load(world.repo, environ)
-    ledger = Ledger(open_database(database_url(settings, environ)))
+    settings = [load(world.repo, environ) for world in worlds]
+    ledger = Ledger(open_database(database_url(settings[0], environ)))
     request = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'"
-    options = StartOptions(request=request, cwd=world.repo, model=world.model())
-    for _ in range(tasks):
-        made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
-        ledger.add(world.repo, made.state.run_id)
+    model = worlds[0].model()
+    for number in range(sum(ledger.counts().values()), tasks):
+        place = number % len(worlds)
+        options = StartOptions(request=request, cwd=worlds[place].repo, model=model)
+        made = create(options, settings=settings[place], environ=environ, watch=lambda _event, _state: None)
+        ledger.add(worlds[place].repo, made.state.run_id)
     return ledger
+
+
+def _cpu_s(known: Collection[int]) -> float:
+    """Processor seconds of all children that were waited for; orphans that were left to this process are waited for here.
+
+    Args:
+        known: children that somebody else waits for.
+    """
+    for thread in Path("/proc/self/task").iterdir():
+        for pid in map(int, (thread / "children").read_text().split()):
+            if pid not in known:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _worker(world: Any, environ: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -295,40 +275,40 @@ def _worker(world: Any, environ: dict[str, str]) -> subprocess.Popen[bytes]:
         )
 
 
-def _figures(
-    world: Any, ledger: Any, *, tasks: int, workers: int, wall: float, hits: int, freezes: int, url: str
-) -> Figures:
+def _figures(worlds: Sequence[Any], ledger: Any, *, tasks: int, workers: int, spent: _Spent, url: str) -> Figures:
+    """What the runs' own logs say, beside what the queue says."""
     from agentforge.store.log.reader import fold, read
 
-    jobs = {job.task_id: job for job in ledger.jobs(limit=10**6)}
     delivered = twice = extra = 0
     worst = -(10**6)
     run_s = 0.0
-    for folder in sorted((world.repo / ".agentforge" / "tasks").iterdir()):
-        state = fold(folder).state
+    for job in ledger.jobs(limit=10**6):
+        state = fold(job.folder).state
         delivered += state.outcome == "delivered"
-        kinds = [type(record.event).__name__ for record in read(folder)]
+        kinds = [type(record.event).__name__ for record in read(job.folder)]
         twice += kinds.count("Delivered") > 1
-        more = kinds.count("ModelCalled") - _CALLS
+        more = kinds.count("ModelCalled") - _CALLS if state.outcome == "delivered" else 0
         extra += more
-        worst = max(worst, more - (jobs[folder.name].attempt - 1))
+        worst = max(worst, more - (job.attempt - 1))
         run_s += state.active_s
-    branches = len(world.git("branch", "--list", "agentforge/*").splitlines())
+    branches = sum(len(world.git("branch", "--list", "agentforge/*").splitlines()) for world in worlds)
     return Figures(
         database="PostgreSQL" if url.startswith("postgres") else "SQLite",
+        repositories=len(worlds),
         tasks=tasks,
         workers=workers,
         delivered=delivered,
         delivered_twice=twice,
         branches=branches,
-        kills=hits - freezes,
-        freezes=freezes,
+        kills=spent.kills,
+        freezes=spent.freezes,
         repeated_calls=extra,
         worst_repeated=worst,
-        wall_s=round(wall, 1),
-        tasks_per_minute=round(60 * delivered / wall, 1),
-        run_s=round(run_s / max(1, tasks), 2),
-        overhead_s=round((wall * workers - run_s) / max(1, tasks), 2),
+        wall_s=round(spent.wall_s, 1),
+        tasks_per_minute=round(60 * delivered / spent.wall_s, 1),
+        run_s=round(run_s / max(1, delivered), 2),
+        overhead_s=round((spent.wall_s * workers - run_s) / max(1, delivered), 2),
+        cpu_s=round(spent.cpu_s / max(1, delivered), 2),
     )
 
 
@@ -343,23 +323,36 @@ def main() -> int:
     Returns:
         0 when all was delivered and nothing twice.
     """
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a few small tasks: shows that everything works")
     parser.add_argument("--tasks", type=int, default=8)
+    parser.add_argument("--repositories", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--light", action="store_true", help="test runs load no plugins of this environment")
+    parser.add_argument("--folder", type=Path, help="keep everything here, and go on with what stands here")
+    parser.add_argument("--deadline", type=float, default=3600.0, help="stop after so many seconds, whatever is left")
     parser.add_argument("--queued", type=int, default=10_000, help="jobs in a queue that is only looked at; 0 = none")
     parser.add_argument("--kill-every", type=float, default=8.0, help="seconds between two kills, on average")
+    parser.add_argument("--kills", type=int, default=10**6, help="at most so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--away", type=float, default=0.0, help="seconds for which PostgreSQL is stopped in the middle")
     given = parser.parse_args()
+    if given.quick:
+        given = parser.parse_args([*_QUICK, *sys.argv[1:]])
+    if given.postgres and given.folder:
+        parser.error("a PostgreSQL of its own ends with the measurement: leave --folder out")
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with ExitStack() as stack:
         server = stack.enter_context(postgres()) if given.postgres else None
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentforge-fleet-")))
+        folder = given.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentforge-fleet-")))
         found = run_fleet(
-            folder, tasks=given.tasks, workers=given.workers, url=server.url if server else "",
-            kill_every_s=given.kill_every, seed=given.seed, lease_s=10.0, server=server, away_s=given.away,
+            folder.resolve(), tasks=given.tasks, workers=given.workers, repositories=given.repositories,
+            url=server.url if server else "", kill_every_s=given.kill_every, kills=given.kills, seed=given.seed, lease_s=10.0,
+            deadline_s=given.deadline, server=server, away_s=given.away, plugins=not given.light, adopts=True,
         )  # fmt: skip
-        many = measure_queue(_beside(server, folder), queued=given.queued) if given.queued else None
+        with tempfile.TemporaryDirectory() as beside:
+            many = measure_queue(_beside(server, Path(beside)), queued=given.queued) if given.queued else None
     print(json.dumps({**asdict(found), "queue": asdict(many) if many else None}, indent=2))
     return 0 if found.delivered == found.tasks == found.branches and not found.delivered_twice else 1
 

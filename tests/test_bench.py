@@ -122,3 +122,16 @@ def test_a_quick_benchmark_of_the_dashboard_fills_its_table() -> None:
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")][1:]
     assert len(rows) == 14
     assert sum("0.2 |" in row for row in rows) == 6
+
+
+def test_a_quick_fleet_delivers_every_task_once_and_goes_on_in_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "fleet"
+    command = [sys.executable, str(ROOT / "bench" / "fleet.py"), "--quick", "--folder", str(folder)]
+    stopped = subprocess.run([*command, "--deadline", "0"], capture_output=True, text=True, timeout=300, check=False)
+    assert (stopped.returncode, json.loads(stopped.stdout)["delivered"]) == (1, 0), stopped.stderr
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["tasks"], found["repositories"], found["delivered"], found["branches"]) == (6, 2, 6, 6)
+    assert (found["delivered_twice"], found["worst_repeated"] <= 0) == (0, True)
+    assert found["cpu_s"] > 0
