@@ -23,6 +23,7 @@ from agentforge.verification.stages.existing_tests import broken_under_old_text,
 from agentforge.verification.stages.star_imports import names_to_come
 
 _LISTED = 50
+_LOSSES = ("regressions", "missing", "superseded", "refitted", "under_old_text")
 _AGAIN = 2
 
 
@@ -105,11 +106,7 @@ def measure_green(
         "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
         "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
         "suite": _suite_fact(promise, failing),
-        "regressions": lost["regressions"],
-        "missing": lost["missing"],
-        "superseded": lost["superseded"],
-        "refitted": lost.get("refitted", []),
-        "under_old_text": lost.get("under_old_text", []),
+        **{name: lost.get(name, []) for name in _LOSSES},
         "newly_passing": _newly_passing(promise, whole),
         "belongs_to": [
             *_own_mistakes(failing, (whole, *runs), promise, rig, tree),
