@@ -12,7 +12,7 @@ from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import BlobStore, kept_pictures, pictured
-from agentforge.agent.reply import replied
+from agentforge.agent.reply import cut_short, replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
@@ -21,6 +21,7 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
+from agentforge.models.api.thinking import thinking_heard
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -91,6 +92,7 @@ class AgentSpec:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    on_thought: Callable[[str], None] | None = None
     guard: Workspace | None = None
     confirm: Callable[[str], bool] | None = None
     answered: Callable[[], Iterable[Event]] = tuple
@@ -136,7 +138,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         window=context.window,
     )
     try:
-        with for_at_most(time_left_s(state)):
+        with for_at_most(time_left_s(state)), thinking_heard(spec.on_thought):
             reply = spec.model.complete(request, on_delta=spec.on_delta)
     except TimeIsUp:
         yield kinds.ModelFailed(
@@ -185,7 +187,9 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         return
     heard: list[kinds.HookFinished] = []
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
-    prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    prepared = cut_short(state.turn, effect.index) or prepare_call(
+        call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy
+    )
     yield from _taken(heard)
     yield from spec.answered()
     if not isinstance(prepared, Observation) and prepared.asks and not _agreed(state):
