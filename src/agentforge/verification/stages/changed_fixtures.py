@@ -57,7 +57,7 @@ def _used_by(body: Iterable[ast.stmt], fixture: str) -> frozenset[str]:
     left = {fixture}
     while left:
         seen |= left
-        functions = [bound[one] for one in left if isinstance(bound.get(one), _DEFS)]
+        functions = [node for one in left if isinstance(node := bound.get(one), _DEFS)]
         used = {name for node in functions for name in _names_in(node)}
         left = (used & bound.keys()) - seen
     return frozenset(seen)
