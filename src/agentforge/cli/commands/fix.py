@@ -58,7 +58,7 @@ Examples:
 @click.option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
 @click.option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
 @click.option(
-    "--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward."
+    "--apply", is_flag=True, help="At the end, merge the branch into your checkout if that is a fast-forward."
 )
 @cwd_option
 @form_options
