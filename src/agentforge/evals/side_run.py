@@ -107,7 +107,9 @@ def run_side(case: Case, side: Side, ground: EvalFixture) -> SideResult:
 def _started(case: Case, answers: object, ground: EvalFixture) -> tuple[RunResult, _Seen]:
     """`agentforge start` with the case's answers, one attempt for each stage."""
     script = ground.folder / "script.yaml"
-    script.write_text(json.dumps(answers, ensure_ascii=False), "utf-8")  # YAML reads it, and it is written in a tenth of the time
+    script.write_text(
+        json.dumps(answers, ensure_ascii=False), "utf-8"
+    )  # YAML reads it, and it is written in a tenth of the time
     seen = _Seen()
     options = StartOptions(request=case.request, cwd=ground.repo, model=f"scripted/{script}", limits={"attempts": 1})
     settings = load(ground.repo, ground.environ, flags=ground.flags)
