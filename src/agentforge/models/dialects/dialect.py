@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.frozen import dataclass
@@ -194,5 +194,5 @@ def counted(prompt: object, completion: object, *, cached: object = 0, written: 
     )
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
