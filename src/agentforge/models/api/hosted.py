@@ -174,7 +174,8 @@ class HostedModel:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             raise ModelRequestRejected(
-                f"{self.name} answers in {encoding}, for which nobody asked", hint="does a proxy stand in between?"
+                f"{self.name} answers in {encoding}, which AgentForge did not ask for",
+                hint="does a proxy stand in between?",
             )
         try:
             return self._read_stream(_bounded(response, request, self.name), on_delta)
@@ -203,7 +204,7 @@ class HostedModel:
             heard = now if events else heard
             if now - heard > _SILENT_TIMES * self._spec.read_timeout_s:
                 raise ModelReplyEndless(
-                    f"{self.name} sent nothing but signs of life for {now - heard:.0f} s",
+                    f"{self.name} sent only keep-alive messages for {now - heard:.0f} s",
                     hint="try later, or another model",
                 )
             if reader.ended:

@@ -208,7 +208,7 @@ class _HttpResponse:
         except ConnectionResetError as exc:
             raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
         except TimeoutError as exc:
-            raise ModelUnavailable("the provider fell silent in the middle of the reply") from exc
+            raise ModelUnavailable("the provider stopped sending in the middle of the reply") from exc
         except (OSError, ValueError) as exc:  # ValueError: it was closed from another thread
             raise ModelReplyBroken(f"the reply broke off: {exc}") from exc
 
