@@ -78,7 +78,7 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
     else:
         line = line_for(rows, place)
         write_json([row_value(row, line) for row in rows])
-    return tell_damaged((row.task_id, row.outcome, row.error) for row in rows)
+    return tell_damaged((row.task_id, row.outcome, row.error, row.cause) for row in rows)
 
 
 def _show_everywhere(place: Place, *, form: Form) -> int:
@@ -89,7 +89,7 @@ def _show_everywhere(place: Place, *, form: Form) -> int:
         click.echo("\n".join(overview_lines(rows, line)) or _NO_REPOSITORIES)
     else:
         write_json(overview_value(rows, line))
-    return tell_damaged((task.task_id, task.outcome, task.error) for row in rows for task in row.tasks)
+    return tell_damaged((task.task_id, task.outcome, task.error, task.cause) for row in rows for task in row.tasks)
 
 
 def _watch_one(task_id: str, place: Place) -> int:
