@@ -15,24 +15,25 @@ from agentforge.app.sessions.display import child_progress, child_words, ended, 
 from agentforge.app.sessions.headless import (
     Mark,
     allowed_names,
+    answered,
     child_line,
     event_lines,
     opening_line,
     partial_line,
     result_value,
+    schema_of,
+    words_about,
 )
+from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.resource_mentions import mentioned
-from agentforge.app.sessions.structured import answered, schema_of, words_about
 from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
-from agentforge.cli.running.stream_input import messages
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.cli.startup.flag import Command, option, work_mode_option
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
-from agentforge.cli.startup.stdin import piped_text
+from agentforge.cli.startup.stdin import messages, piped_text
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.safety.text.hygiene import clean
