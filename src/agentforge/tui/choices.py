@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.sessions.clipboard import clipboard_picture
 from agentforge.app.sessions.mentions import as_mention, fitting
+from agentforge.app.sessions.plan_approval import KEEP_PLANNING
 from agentforge.app.sessions.resource_mentions import Resources
 from agentforge.app.slash.command import Choice
 from agentforge.app.tasks.answers import pending
@@ -191,7 +192,10 @@ class Choices:
             self._asked.append((asked, approval))
             self._app.push_screen(approval, asked.answer)
         else:
-            question = QuestionScreen(asked.question, asked.options)
+            plan = KEEP_PLANNING in asked.options
+            title = {"title": "The plan"} if plan else {}
+            typing = bool(self._app.prompt.text)
+            question = QuestionScreen(asked.question, asked.options, formatted=plan, guarded=typing, **title)
             self._asked.append((asked, question))
             self._app.push_screen(question, asked.answer)
 
@@ -253,7 +257,7 @@ class Choices:
             else:
                 await answered(f"reject {text}")
 
-        self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
+        self._app.push_screen(QuestionScreen(row.item.question, options, title=title, guarded=True), answered)
 
 
 def _decisions_of(row: Waiting) -> tuple[str, ...]:
