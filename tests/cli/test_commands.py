@@ -246,7 +246,7 @@ def test_an_artifact_is_checked_and_every_failure_is_told(capsys: pytest.Capture
     assert run(["contracts", "check", "specification.yaml"]) == 4
     captured = capsys.readouterr()
     assert "x schema requirements[0].id: " in captured.out
-    assert "error[verification]: specification.yaml does not keep specification" in captured.err
+    assert "error[verification]: specification.yaml does not fulfil specification" in captured.err
 
 
 def test_rules_about_measurements_are_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

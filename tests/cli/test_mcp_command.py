@@ -141,7 +141,7 @@ def test_a_server_that_cannot_start_says_why_and_what_to_do(project: Path, capsy
         (["add", "a", "--header", "A: 1", "--", "x"], "--header does not go with"),
         (["add", "a", "--scope", "project", "--network", "--", "x"], "for your own servers only"),
         (["add", "a", "--transport", "http", "--", "x"], "an address begins with"),
-        (["add", "a", "--env", "A", "--", "x"], "is no NAME=VALUE"),
+        (["add", "a", "--env", "A", "--", "x"], "is not a NAME=VALUE"),
         (["get", "a"], "there is no MCP server 'a'"),
         (["remove", "a"], "there is no MCP server 'a'"),
         (["login", "a"], "there is no MCP server 'a'"),

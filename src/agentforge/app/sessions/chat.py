@@ -277,7 +277,7 @@ class Chat:
             KeyboardInterrupt: the user stopped it; nothing is recorded.
         """
         if self.state.talk.open:
-            raise ConflictError("a turn goes on", hint="stop it first")
+            raise ConflictError("the agent is still working", hint="stop it first")
         self._stop = Cancellation()
         with under(self._stop):
             ran = run_own(self.workshop, command)

@@ -290,7 +290,7 @@ def _table(name: str, target: tuple[str, ...], *, scope: str, given: Mapping[str
     transport = "http" if over_http else "stdio"
     if given["transport"] not in (None, transport):
         raise UsageError(
-            f"{first!r} is no {given['transport']} server", hint="an address begins with http:// or https://"
+            f"{first!r} is not a {given['transport']} server", hint="an address begins with http:// or https://"
         )
     more = [f"--{key.replace('_', '-')}" for key in ("network", "no_sandbox", "read", "write") if given[key]]
     wrong = [*(["--env"] if given["env"] else []), *more] if over_http else ["--header"] if given["header"] else []
@@ -323,7 +323,7 @@ def _pairs(texts: tuple[str, ...], sign: str, *, option: str) -> dict[str, str]:
     for text in texts:
         key, found, value = text.partition(sign)
         if not found or not key.strip():
-            raise UsageError(f"{option} {text!r} is no NAME{sign}VALUE", hint="correct it")
+            raise UsageError(f"{option} {text!r} is not a NAME{sign}VALUE", hint="correct it")
         pairs[key.strip()] = value.strip()
     return pairs
 

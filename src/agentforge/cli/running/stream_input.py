@@ -111,7 +111,7 @@ def _parsed(data: bytes, number: int) -> dict[str, object]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as exc:
-        raise UsageError(f"line {number} of standard input is no message: {exc!r}", hint=_HINT) from exc
+        raise UsageError(f"line {number} of standard input is not a message: {exc!r}", hint=_HINT) from exc
     if not isinstance(value, dict):
         raise UsageError(f"line {number} of standard input is no message of a user", hint=_HINT)
     return value
@@ -123,8 +123,8 @@ def _text(value: dict[str, object], number: int) -> str:
     if isinstance(content, list):
         texts = [str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"]
         if len(texts) != len(content):
-            raise UsageError(f"line {number} of standard input holds something that is no text", hint=_HINT)
+            raise UsageError(f"line {number} of standard input holds something that is not a text", hint=_HINT)
         content = "\n".join(texts)
     if not isinstance(content, str) or not content.strip():
-        raise UsageError(f"line {number} of standard input is no message of a user", hint=_HINT)
+        raise UsageError(f"line {number} of standard input is not a message of a user", hint=_HINT)
     return content

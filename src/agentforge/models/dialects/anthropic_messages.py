@@ -18,6 +18,7 @@ from agentforge.models.dialects.dialect import (
     arguments_object,
     as_count,
     base64_of,
+    counted,
     joined,
     parse_object,
     raise_reported_error,
@@ -279,15 +280,11 @@ def _tool_call(block: _Block) -> ToolCall:
     return ToolCall(call_id=block.call_id, name=block.name, arguments=arguments)
 
 
-def _inclusive_usage(usage: Payload) -> Usage:
+def _inclusive_usage(usage: Payload) -> Usage | None:
     """Our `prompt_tokens` includes cache reads and writes; the provider's `input_tokens` does not."""
     read, written = as_count(usage.get("cache_read_input_tokens")), as_count(usage.get("cache_creation_input_tokens"))
-    return Usage(
-        prompt_tokens=as_count(usage.get("input_tokens")) + read + written,
-        completion_tokens=as_count(usage.get("output_tokens")),
-        cached_tokens=read,
-        cache_write_tokens=written,
-    )
+    new = counted(usage.get("input_tokens"), usage.get("output_tokens"))
+    return new and counted(new.prompt_tokens + read + written, new.completion_tokens, cached=read, written=written)
 
 
 def _object(value: object) -> Payload:
