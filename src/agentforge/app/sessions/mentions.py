@@ -168,4 +168,5 @@ def _file(place: Path, name: str) -> tuple[str, str]:
             hint=f"write {name} without the @ and say which part matters; the agent can search and read it",
         )
     text = data.decode("utf-8", "replace")
-    return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {len(text.splitlines()):,} line{'s' * (len(text.splitlines()) != 1)}"
+    count = len(text.splitlines())
+    return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {count:,} line{'s' * (count != 1)}"

@@ -113,7 +113,7 @@ def _parsed(data: bytes, number: int) -> dict[str, object]:
     except (ValueError, RecursionError) as exc:
         raise UsageError(f"line {number} of standard input is not a message: {exc!r}", hint=_HINT) from exc
     if not isinstance(value, dict):
-        raise UsageError(f"line {number} of standard input is no message of a user", hint=_HINT)
+        raise UsageError(f"line {number} of standard input is not a message of a user", hint=_HINT)
     return value
 
 
