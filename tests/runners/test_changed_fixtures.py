@@ -61,11 +61,11 @@ def test_a_test_that_does_not_ask_for_it_is_held_to_the_old_text(judge):
     assert facts["regressions"] == [CLOSE] and facts["under_old_text"] == [] and not facts["no_regressions"]
 
 
-def _fitted(new: str, *, tests: str = TESTS) -> frozenset[str]:
-    before = {"tests/conftest.py": OLD, "tests/test_door.py": tests}
+def _fitted(new: str, *, declared: str = DECLARED) -> frozenset[str]:
+    before = {"tests/conftest.py": OLD, "tests/test_door.py": TESTS}
     return with_changed_fixtures(
         [IN, CLOSE],
-        superseded=[DECLARED],
+        superseded=[declared],
         before=lambda path: before[path].encode() if path in before else None,
         after=lambda path: {**before, "tests/conftest.py": new}.get(path, "").encode(),
     )
@@ -103,6 +103,19 @@ def test_additions_that_somebody_has_to_ask_for_are_fine(new):
 )
 def test_a_file_in_which_more_changed_excuses_nobody(new):
     assert _fitted(new) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "fitted"),
+    [
+        ("door.enter('right')", {IN}),
+        ("_in()\n\ndef _in():\n    return door.enter('right')", {IN}),
+        ("'in'", set()),
+        ("_in()\n\ndef _in():\n    return 'in'", set()),
+    ],
+)
+def test_a_fixture_that_uses_less_than_it_did_excuses_nobody(text, fitted):
+    assert _fitted(OLD.replace("door.enter(key)", text), declared="tests/conftest.py::inside") == fitted
 
 
 def test_a_fixture_is_asked_for_by_name_by_a_mark_or_through_another_and_the_nearest_counts():

@@ -53,7 +53,7 @@ def _stop(state: RunState) -> Stop | None:
     turn = state.turn
     limit = exhausted(state)
     if limit:
-        return Stop(kind="limit", reason=limit, question="Raise the limit and go on, or abort?")
+        return Stop(kind="limit", reason=limit, question="Raise the limit and continue, or abort?")
     if turn.silent_steps >= SILENT_LIMIT:
         return Stop(
             kind="stuck",

@@ -39,7 +39,7 @@ def metrics_of(found: Sequence[Value], *, since: date | None = None) -> Value:
     """
     readable = whole_tasks([value for value in found if value["standing"] != "damaged"])
     tasks = [value for value in readable if _recent(value, since)]
-    damaged = [value["task_id"] for value in found if value["standing"] == "damaged"]
+    damaged = [value for value in found if value["standing"] == "damaged"]
     return {
         "since": since.isoformat() if since else None,
         "tasks": _counts(tasks),
@@ -150,14 +150,15 @@ def _tokens(value: Value) -> int:
     return sum(row["prompt_tokens"] + row["completion_tokens"] for row in value["spending"])
 
 
-def _trust(tasks: Sequence[Value], *, damaged: Sequence[str]) -> Value:
+def _trust(tasks: Sequence[Value], *, damaged: Sequence[Value]) -> Value:
     delivered = [value for value in tasks if value["outcome"] == "delivered"]
     return {
         "delivered": len(delivered),
         "rework_rate": _rate(sum(1 for value in delivered if "rework" in value["marks"]), len(delivered)),
         "defect_rate": _rate(sum(1 for value in delivered if "defect" in value["marks"]), len(delivered)),
         "readable_trails": _rate(len(tasks), len(tasks) + len(damaged)),
-        "damaged": list(damaged),
+        "damaged": [value["task_id"] for value in damaged],
+        "unread": [{key: value.get(key, "") for key in ("task_id", "error", "cause")} for value in damaged],
     }
 
 

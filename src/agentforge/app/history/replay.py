@@ -26,6 +26,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.replay.replay import replay
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.blobs import Blobs
+from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
 from agentforge.store.tasks.folders import find_task
 from agentforge.workspace.git.repository import Git
@@ -114,6 +115,7 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
 
     git = Git.open(cwd)
     folder = find_task(git.top, task_id)[1]
+    refuse_cut(folder)
     return replay_records(folder, list(read(folder)), git, settings=settings, environ=environ)
 
 

@@ -76,7 +76,7 @@ def verify(options: VerifyOptions, *, environ: Mapping[str, str]) -> Report:
     if (path / LOG).is_file():
         return _verify_folder(path.resolve(), around, options, environ)
     git = _repository(options.cwd, options.target)
-    folder = _task_folder(git, options.target)
+    folder = _task_folder(git, options.target, environ)
     if folder is not None:
         return _verify_folder(folder, around, options, environ, git=git)
     return _verify_branch(git, around, options, environ)
@@ -161,14 +161,18 @@ def _repository(cwd: Path, target: str) -> Git:
         ) from exc
 
 
-def _task_folder(git: Git, target: str) -> Path | None:
+def _task_folder(git: Git, target: str, environ: Mapping[str, str]) -> Path | None:
 
     if git.branch_exists(target):
         return None
     try:
-        return find_task(git.top, target)[1]
+        folder = find_task(git.top, target, empty=True)[1]
+        seen = kept_head(environ, folder) is not None
+    except IntegrityError:
+        seen = True
     except UsageError:
         return None
+    return folder if seen else find_task(git.top, folder.name)[1]
 
 
 def _verify_folder(

@@ -95,8 +95,8 @@ Examples:
 def show(name: str, cwd: str | None, as_json: bool) -> int:
     """Print contract NAME as it holds here, each rule with what follows when it does not hold.
 
-    A fact refuses the artifact; a repair is made by the harness, which says so; a note is told to the reviewer. --json prints
-    the contract as JSON Schema with its rules.
+    A rule of kind fact refuses the artifact. A repair is made by AgentForge, which says so. A note goes to the reviewer.
+    --json prints the contract as JSON Schema with its rules.
     """
 
     contract = _contracts_of(folder_of(cwd)).get(name)

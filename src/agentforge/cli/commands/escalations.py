@@ -56,7 +56,7 @@ def list_escalations(cwd: str | None, as_json: bool) -> int:
         click.echo("nothing waits for you")
     else:
         _show_waiting(rows, place)
-    return tell_damaged((row.task_id, row.outcome, row.error) for row in looking.listing(place.cwd))
+    return tell_damaged((row.task_id, row.outcome, row.error, row.cause) for row in looking.listing(place.cwd))
 
 
 def _show_waiting(rows: list[Waiting], place: Place) -> None:

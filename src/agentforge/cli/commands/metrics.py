@@ -12,6 +12,7 @@ import click
 
 from agentforge.app.history.measures import metrics as compute, metrics_of_all
 from agentforge.app.intake.repositories import all_repositories
+from agentforge.cli.output.damage import tell_damaged
 from agentforge.cli.output.terminal import style_for
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -69,7 +70,8 @@ def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str
         write_json(value)
     else:
         click.echo("\n".join(_lines(value)))
-    return 0
+    unread = value["trust"]["unread"]
+    return tell_damaged((one["task_id"], "damaged", one["error"], one["cause"]) for one in unread)
 
 
 def _write_plot(path: Path, value: Mapping[str, Any]) -> None:

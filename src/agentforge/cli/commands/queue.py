@@ -35,7 +35,7 @@ Examples:
 """,
 )
 def queue() -> None:
-    """See and steer the queue that the workers share."""
+    """Show and change the queue that the workers share."""
 
 
 @queue.command(

@@ -60,7 +60,7 @@ work_mode_option = option(
     "work_mode",
     type=click.Choice(["build", "plan", "swarm"]),
     default=None,
-    help="plan only looks; swarm splits each message among subagents that only look.",
+    help="build works; plan reads and changes nothing; swarm gives each message to several reading subagents.",
 )
 """How the interactive agent works, on a screen or for one prompt."""
 

@@ -210,7 +210,7 @@ def _stuck(state: RunState, stage: Stage) -> Effect:
         stage=stage.name,
         kind="stuck",
         reason=f"stage {stage.name} failed verification {attempt} times",
-        question="\n".join(filter(None, (told, f"How should it go on? The last findings:\n{findings}"))),
+        question="\n".join(filter(None, (told, f"What should happen next? The last findings:\n{findings}"))),
         context=(("attempt", attempt), *_held_out(state), *context.items()),
         choices=(*rulings, *without),
     )

@@ -22,7 +22,8 @@ def tests_with_changed_fixtures(
     """List the tests that ask, directly or through other fixtures, for one that the specification lists as changed.
 
     A file counts only when the declared fixtures are all that became of its old text: what it had besides stands as it was, and
-    what is new there is asked for by name (no hook, no fixture for everybody, no second definition).
+    what is new there is asked for by name (no hook, no fixture for everybody, no second definition). A fixture counts only when
+    it still uses what it used, directly or through a function beside it.
 
     Args:
         superseded: `path::name` of what the specification changes in files of tests.
@@ -43,9 +44,27 @@ def _declared(superseded: Collection[str], *, before: Read, after: Read) -> froz
     for path, names in by_file.items():
         old, new = _statements(before(path)), _statements(after(path))
         fixtures = names & _fixtures(old).keys() & _fixtures(new).keys()
-        if fixtures and _nothing_else(old, new, fixtures):
+        still = all(_used_by(old, one) <= _used_by(new, one) for one in fixtures)
+        if fixtures and still and _nothing_else(old, new, fixtures):
             found |= {f"{path}::{name}" for name in fixtures}
     return frozenset(found)
+
+
+def _used_by(body: Iterable[ast.stmt], fixture: str) -> frozenset[str]:
+    """Names of the module that a fixture uses, itself or through functions beside it: a stand-in for the product uses fewer."""
+    bound = {name: node for node in body for name in _bound(node)}
+    seen: set[str] = set()
+    left = {fixture}
+    while left:
+        seen |= left
+        functions = [node for one in left if isinstance(node := bound.get(one), _DEFS)]
+        used = {name for node in functions for name in _names_in(node)}
+        left = (used & bound.keys()) - seen
+    return frozenset(seen)
+
+
+def _names_in(node: _Function) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - set(_arguments(node))
 
 
 def _nothing_else(old: list[ast.stmt], new: list[ast.stmt], fixtures: Collection[str]) -> bool:
