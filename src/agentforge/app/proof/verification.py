@@ -21,7 +21,7 @@ from agentforge.events.kinds import Delivered, Json
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import load_stages
 from agentforge.proof.anchors import NOTES_REF, Anchor, Commit, Note, read_commit, read_note
-from agentforge.proof.attestation import about_check, signature_check
+from agentforge.proof.attestation import TEST_RESULT, about_check, signature_check
 from agentforge.proof.bundle import read_bundle
 from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob
@@ -29,7 +29,6 @@ from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files, FolderFiles
 from agentforge.proof.report import Check, Report, told
 from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
-from agentforge.proof.statement import TEST_RESULT
 from agentforge.store.blobs import Blobs
 from agentforge.store.tasks.folders import find_task
 from agentforge.store.views.earlier import views_since

@@ -12,7 +12,7 @@ import click
 
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.startup.command_context import folder_of
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.contract_files import builtin_texts, contract_set

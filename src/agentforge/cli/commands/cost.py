@@ -10,7 +10,7 @@ import click
 
 from agentforge.app.history import costs as costing
 from agentforge.app.sessions.display import cost_text
-from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json

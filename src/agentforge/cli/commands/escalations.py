@@ -10,11 +10,11 @@ import click
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import escalation_row
 from agentforge.app.tasks import answers
-from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.summary import escalation_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import Place, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError

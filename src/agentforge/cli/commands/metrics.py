@@ -12,13 +12,13 @@ import click
 
 from agentforge.app.history.measures import metrics as compute, metrics_of_all
 from agentforge.app.intake.repositories import all_repositories
-from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.terminal import style_for
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-from agentforge.views.bars_svg import bars_svg
+from agentforge.views.plots import bars_svg
 
 _BAR_COLUMNS = 40
 _LARGE = 100

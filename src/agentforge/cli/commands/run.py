@@ -23,15 +23,17 @@ from agentforge.app.sessions.display import (
 from agentforge.app.sessions.headless import (
     Mark,
     allowed_names,
+    answered,
     child_line,
     event_lines,
     opening_line,
     partial_line,
     result_value,
+    schema_of,
+    words_about,
 )
+from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.resource_mentions import mentioned
-from agentforge.app.sessions.structured import answered, schema_of, words_about
 from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.running.stream_input import StreamedInput

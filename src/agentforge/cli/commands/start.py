@@ -121,7 +121,7 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
     """
     form = form_of(output_format, as_json=as_json)
     if given["from_issue"]:
-        from agentforge.cli.running.issues import start_once
+        from agentforge.cli.running.batch import start_once
 
         if request is not None:
             raise UsageError("a request and --from-issue cannot be used together", hint="leave one of them out")
@@ -160,7 +160,7 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
-    from agentforge.cli.running.first_use import tell_of_grading
+    from agentforge.cli.running.first_choice import tell_of_grading
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}

@@ -10,7 +10,7 @@ import click
 from agentforge.app.conformance.check_run import is_of_rule, listed, named
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import folder_of
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.views.yaml_text import dump
