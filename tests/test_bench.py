@@ -146,3 +146,13 @@ def test_a_played_fleet_grows_with_its_workers_up_to_what_the_provider_allows() 
     assert 1.7 * two["requests a minute"] < four["requests a minute"] < 85
     assert 85 < many["requests a minute"] < 95
     assert many["most requests in a minute"] <= 99  # a tenth of a minute may be saved up
+
+
+def test_a_quick_large_repository_beside_a_small_one_fills_every_row() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "large_repository.py"), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
+    assert len(rows) == 16
+    assert "6,0" in done.stdout.splitlines()[0]
+    assert all(float(row[1]) >= 0 and float(row[2]) > 0 for row in rows)
