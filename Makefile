@@ -4,7 +4,7 @@ JOBS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 7 ? n + 1 : 8)))
 # What was compiled of the tests is kept, and one worker more than there are cores works while another one waits for a disk.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest -n $(JOBS) --dist worksteal
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform test test-full test-all run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom architecture golden pictures site lock clean
+.PHONY: help setup check conform test test-full test-all run demo bench bench-peers bench-defects chaos evals impossible smoke licences sbom architecture plots golden pictures site lock clean
 
 help: ## Show what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,10 +73,14 @@ licences: setup ## List the licences of all dependencies in docs/licences.md.
 sbom: setup ## Write the software bill of materials (CycloneDX) of the lock file to build/sbom.cdx.json.
 	$(PYTHON) scripts/sbom.py build/sbom.cdx.json
 
-architecture: setup ## Draw the pictures of ARCHITECTURE.md from the code (part of make golden).
+architecture: setup ## Draw the pictures of ARCHITECTURE.md and README.md from the code (part of make golden).
 	$(PYTHON) scripts/architecture.py
+	$(PYTHON) scripts/overview.py
 
-golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/reference, docs/cheats.md, docs/honest.md, docs/permissions.md, the pictures of ARCHITECTURE.md, the contracts parsed ahead, the golden views.
+plots: setup ## Draw the plots of cost and recall from the tables of docs/live.md and docs/evals.md (part of make golden).
+	$(PYTHON) scripts/plots.py
+
+golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, docs/reference, docs/cheats.md, docs/honest.md, docs/permissions.md, the pictures drawn from the code, the plots, the contracts parsed ahead, the golden views.
 	$(PYTHON) scripts/compile_contracts.py
 	$(PYTHON) scripts/cli_docs.py
 	$(PYTHON) scripts/man_page.py
@@ -84,9 +88,11 @@ golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, d
 	$(PYTHON) scripts/permissions_docs.py
 	$(PYTHON) scripts/corpus_docs.py
 	$(PYTHON) scripts/architecture.py
+	$(PYTHON) scripts/overview.py
+	$(PYTHON) scripts/plots.py
 	$(PYTHON) tests/golden/regenerate.py
 
-pictures: setup ## Make the pictures and the terminal cast of docs/pictures anew.
+pictures: setup ## Record `agentforge demo` anew as docs/pictures/demo.cast, and draw the film of it; copy the pictures of the screen.
 	.venv/bin/python -m pip --version >/dev/null 2>&1 && .venv/bin/python -m pip install -q pyte || uv pip install -q --python $(PYTHON) pyte
 	$(PYTHON) scripts/pictures.py
 

@@ -80,11 +80,11 @@ def _floors() -> str:
             *([f"    ground{number}[for everybody]"] if ground else map("    {}".format, floor)),
         ]
         lines.append("  end")
-    lines += [f"  {own} --> {one}" for own in drawn for one in sorted(_direct(own, edges))]
+    lines += [f"  {own} --> {one}" for own in drawn for one in sorted(direct(own, edges))]
     return "\n".join([*lines, "```"])
 
 
-def _direct(own: str, edges: Mapping[str, set[str]]) -> set[str]:
+def direct(own: str, edges: Mapping[str, set[str]]) -> set[str]:
     """What a package imports and does not reach through another package that it imports."""
     below = edges.get(own, set())
     return {one for one in below if not any(one in _reached(other, edges) for other in below - {one})}

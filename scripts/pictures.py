@@ -1,4 +1,4 @@
-"""Make the pictures of the documentation: a cast of `agentforge demo`, its last screen, the interactive screens."""
+"""Make the pictures of the documentation: a cast of `agentforge demo`, the same as a film, the interactive screens."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import subprocess
 import sys
 import time
 from fcntl import ioctl
-from io import StringIO
-from itertools import groupby
 from pathlib import Path
 from termios import TIOCSWINSZ
+
+from film import film
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "pictures"
@@ -28,15 +28,17 @@ _SCREENS = {"answer-80x24.svg": "screen-answer.svg", "approval-diff.svg": "scree
 def main() -> None:
     """Write all of them below docs/pictures/."""
     TARGET.mkdir(exist_ok=True)
-    frames = record([sys.executable, "-m", "agentforge", "demo"])
-    write_cast(frames, TARGET / "demo.cast")
-    write_still(frames, TARGET / "demo.svg")
+    cast = write_cast(record([sys.executable, "-m", "agentforge", "demo"]), TARGET / "demo.cast")
+    (TARGET / "demo.svg").write_text(film(cast), "utf-8")
     for source, name in _SCREENS.items():
         shutil.copy(ROOT / "tests" / "tui" / "pictures" / source, TARGET / name)
 
 
 def record(argv: list[str]) -> list[tuple[float, str]]:
-    """Run a program in a terminal of its own; what it wrote, each piece with the seconds since its start."""
+    """Run a program in a terminal of its own; what it wrote, each piece with the seconds since its start.
+
+    The folder of this checkout is left out of paths, and the home folder is written `~`.
+    """
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
     began = time.monotonic()
@@ -52,7 +54,7 @@ def record(argv: list[str]) -> list[tuple[float, str]]:
         except OSError:  # the other end is closed
             break
         if data:
-            text = decode.decode(data).replace(f"{ROOT}/src/", "")  # where this checkout lies is nobody's business
+            text = decode.decode(data).replace(f"{ROOT}/src/", "").replace(str(Path.home()), "~")
             frames.append((time.monotonic() - began, text))
         elif program.poll() is not None:
             break
@@ -61,8 +63,8 @@ def record(argv: list[str]) -> list[tuple[float, str]]:
     return frames
 
 
-def write_cast(frames: list[tuple[float, str]], file: Path) -> None:
-    """Write an asciicast (version 2); long waits are cut short, and it says so nowhere else than here."""
+def write_cast(frames: list[tuple[float, str]], file: Path) -> str:
+    """Write an asciicast (version 2) that begins with the command; a player shortens waits to its `idle_time_limit`."""
     head = {
         "version": 2,
         "width": _COLUMNS,
@@ -70,32 +72,11 @@ def write_cast(frames: list[tuple[float, str]], file: Path) -> None:
         "title": "agentforge demo",
         "idle_time_limit": _LONGEST_PAUSE_S,
     }
-    lines = [json.dumps(head)]
+    lines = [json.dumps(head), json.dumps([0.0, "o", "$ agentforge demo\r\n"])]
     lines += [json.dumps([round(at, 3), "o", text], ensure_ascii=False) for at, text in frames]
-    file.write_text("\n".join(lines) + "\n", "utf-8")
-
-
-def write_still(frames: list[tuple[float, str]], file: Path) -> None:
-    """Write the last screenful of the cast as a picture."""
-    import pyte
-    from rich.console import Console
-    from rich.style import Style
-    from rich.text import Text
-
-    screen = pyte.Screen(_COLUMNS, _ROWS)
-    stream = pyte.Stream(screen)
-    for _, text in frames:
-        stream.feed(text)
-    console = Console(width=_COLUMNS, record=True, file=StringIO())
-    for row in range(_ROWS):
-        line = Text()
-        cells = [screen.buffer[row][column] for column in range(_COLUMNS)]
-        for (color, bold), run in groupby(cells, key=lambda cell: (cell.fg, cell.bold)):
-            known = None if color == "default" else {"brown": "yellow"}.get(color, color)
-            line.append("".join(cell.data for cell in run), Style(color=known, bold=bold))
-        line.rstrip()
-        console.print(line)
-    file.write_text(console.export_svg(title="agentforge demo"), "utf-8")
+    cast = "\n".join(lines) + "\n"
+    file.write_text(cast, "utf-8")
+    return cast
 
 
 if __name__ == "__main__":

@@ -338,3 +338,28 @@ def test_a_write_to_what_cannot_be_kept_first_is_not_carried_out_and_ends_nothin
         made.step()
     assert made.log.last(kinds.ToolFinished).error_type == "os-error"
     assert (made.root / "a.py").read_bytes() == before
+
+
+@pytest.mark.parametrize("raw", ['{"path": "b.py", "content": "half', "", "{}"])
+def test_a_call_in_which_the_reply_was_cut_off_is_not_run(bench: Build, raw: str) -> None:
+    made = bench([("read_file", {"path": "a.py"}), WRITE])
+    made.log.append(next(made.performing(CallModel(step=1))))
+    calls = (
+        {"call_id": "1", "name": "read_file", "arguments": '{"path": "a.py"}'},
+        {"call_id": "2", "name": "write_file", "arguments": raw},
+    )
+    made.log.append(replace(_replied(made), tool_calls=calls, finish="length"))
+    for index in (0, 1):
+        for event in made.performing(RunTool(index=index, in_doubt=False)):
+            made.log.append(event)
+    finished = [event for event in made.log.events if isinstance(event, kinds.ToolFinished)]
+    assert [(one.status, one.error_type) for one in finished] == [("success", None), ("error", "cut-off")]
+    assert not (made.root / "b.py").exists()
+
+
+def _replied(made: Any) -> kinds.ModelReplied:
+    performing = iter(made.performing(CallModel(step=1)))
+    next(performing)
+    replied = next(performing)
+    assert isinstance(replied, kinds.ModelReplied)
+    return replied

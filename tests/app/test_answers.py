@@ -74,7 +74,7 @@ def test_a_run_that_works_is_not_waited_for(repo: Path, tell: Tell, monkeypatch:
 def test_an_id_that_fits_two_tasks_needs_the_long_form(repo: Path, tell: Tell) -> None:
     tell(*begun(raised()))
     tell(*begun(raised()), run_id=OTHER, day=2)
-    with pytest.raises(UsageError, match=f"E1 fits several tasks: .*{OTHER}"):
+    with pytest.raises(UsageError, match=f"E1 matches several tasks: .*{OTHER}"):
         resolve(repo, "E1", decision="answer", text="a")
     assert resolve(repo, f"{OTHER}.E1", decision="answer", text="a").state.run_id == OTHER
 

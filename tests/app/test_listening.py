@@ -20,7 +20,7 @@ def test_a_token_is_kept_privately_and_a_bad_file_is_refused(tmp_path: Path) -> 
         token_of(file)
     file.chmod(0o600)
     file.write_text("short\n")
-    with pytest.raises(UsageError, match="holds no token"):
+    with pytest.raises(UsageError, match="contains no token"):
         token_of(file)
     with pytest.raises(UsageError, match="cannot be written"):
         token_of(tmp_path / "nowhere" / "token")

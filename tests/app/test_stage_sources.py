@@ -82,9 +82,9 @@ def test_two_of_one_name_are_an_error_that_names_both(place: Place) -> None:
         ("x = 1", "holds no stage: STAGE is nothing"),
         ("STAGE = 'threats'", "holds no stage: STAGE is a str"),
         (_STAGE.format(name="other", body="{}"), "is called 'other'"),
-        (_STAGE.format(name="threats", body="{}").replace('("spec",)', '"spec"'), "consumes is no tuple of texts"),
-        (_STAGE.format(name="threats", body="{}").replace('"P"', "3"), "prompt is no text"),
-        (_STAGE.format(name="threats", body="{}").replace("complete=complete", "complete=3"), "is no function"),
+        (_STAGE.format(name="threats", body="{}").replace('("spec",)', '"spec"'), "consumes is not a tuple of texts"),
+        (_STAGE.format(name="threats", body="{}").replace('"P"', "3"), "prompt is not a text"),
+        (_STAGE.format(name="threats", body="{}").replace("complete=complete", "complete=3"), "is not a function"),
         (_STAGE.format(name="threats", body="{}").replace("contract: ", "contrat: "), "unknown key"),
     ],
 )

@@ -120,7 +120,7 @@ def test_of_two_that_push_the_second_is_told_that_the_run_went_on(remote: Path) 
         assert there.state.last_at >= "2026-01-02", "a clock that is behind does not turn the time of the run back"
     with RunLog.open(log.folder, clock=lambda: slow) as late:
         late.append(kinds.RunResumed(pid=2))
-        with pytest.raises(LockedError, match="went on elsewhere"):
+        with pytest.raises(LockedError, match="was continued on another machine"):
             Traveller(late, one, remote="origin").share(late.state)
 
 

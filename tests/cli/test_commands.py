@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +139,20 @@ def test_the_doctor_says_what_is_missing_and_ends_with_seven(
     assert "bubblewrap" in told and "install git" in told
 
 
+def test_the_doctor_sees_a_data_folder_that_cannot_lock_and_a_python_without_sqlite(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, repo: Path, home: Path
+) -> None:
+    def without_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("agentforge.app.setup.diagnostics.fcntl.flock", without_locks)
+    monkeypatch.setitem(sys.modules, "_sqlite3", None)
+    checks = {one["name"]: one for one in _json(capsys, "doctor", "--json", code=7)["checks"]}
+    assert checks["data folder"]["status"] == "error" and str(home / "af" / "data") in checks["data folder"]["message"]
+    assert "a folder on a local disk" in checks["data folder"]["detail"]
+    assert checks["python"]["status"] == "warning" and "sqlite3" in checks["python"]["detail"]
+
+
 def test_the_doctor_tells_in_about_ten_lines_what_is_needed_and_all_of_it_on_demand(
     capsys: pytest.CaptureFixture[str], repo: Path
 ) -> None:
@@ -230,7 +246,7 @@ def test_an_artifact_is_checked_and_every_failure_is_told(capsys: pytest.Capture
     assert run(["contracts", "check", "specification.yaml"]) == 4
     captured = capsys.readouterr()
     assert "x schema requirements[0].id: " in captured.out
-    assert "error[verification]: specification.yaml does not keep specification" in captured.err
+    assert "error[verification]: specification.yaml does not fulfil specification" in captured.err
 
 
 def test_rules_about_measurements_are_told_apart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

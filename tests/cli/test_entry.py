@@ -160,6 +160,15 @@ def test_what_a_file_system_cannot_do_is_one_line_with_what_to_do(
     assert not (home / "af" / "data" / "crashes").exists()
 
 
+def test_a_locale_without_the_names_of_files_is_told_in_one_line(home: Path) -> None:
+    """The doctor lays out a file whose name is beyond ASCII."""
+    told = _process("doctor", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert told.returncode == 7
+    (line,) = told.stderr.splitlines()
+    assert line.startswith("error[toolchain]: ") and "ascii" in line and "PYTHONUTF8=1" in line
+    assert not (home / "af" / "data" / "crashes").exists()
+
+
 def test_a_reader_that_leaves_is_met_quietly() -> None:
     command = f"{sys.executable} -m agentforge config show | true"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)

@@ -132,7 +132,7 @@ def test_a_server_is_asked_for_its_models_and_says_what_is_wrong(server: Server)
     assert offer_of(server.address, key="secret").names
     with pytest.raises(ModelUnavailable):
         offer_of("http://127.0.0.1:9/v1")
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="not an address"):
         offer_of("ftp://x")
     server.key = ""
     with pytest.raises(UsageError, match="no OpenAI-compatible"):

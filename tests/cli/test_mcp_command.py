@@ -92,6 +92,28 @@ def test_a_server_of_the_project_stands_in_a_file_that_others_read_and_waits_for
     assert _json(capsys, "mcp", "get", "odd")["state"] == "ready"
 
 
+def test_a_server_is_added_from_the_json_that_its_page_shows(
+    project: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = {"type": "stdio", "command": sys.executable, "args": ["-S", "odd_server.py"], "env": {"A": "1"}}
+    assert run(["mcp", "add-json", "odd", json.dumps(entry)]) == 0
+    written = tomllib.loads((home / "af" / "config" / "config.toml").read_text())["mcp_servers"]
+    assert written == {"odd": {key: entry[key] for key in ("command", "args", "env")}}
+    whole = {"mcpServers": {"web": {"type": "http", "url": "http://127.0.0.1:9/mcp"}}}
+    assert run(["mcp", "add-json", "web", json.dumps(whole), "--scope", "project"]) == 0
+    assert json.loads((project / ".mcp.json").read_text()) == whole
+    capsys.readouterr()
+    for text in (
+        "{",
+        "[]",
+        '{"mcpServers": {}}',
+        '{"type": "sse", "url": "http://x"}',
+        '{"command": "x", "colour": 1}',
+    ):
+        assert run(["mcp", "add-json", "new", text]) != 0, text
+    assert capsys.readouterr().err.count("error[") == 5
+
+
 def test_what_will_hinder_a_server_is_told_when_it_is_added(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["mcp", "add", "a", "-e", "A=${NO_SUCH}", "--", "npx", "-y", "x"]) == 0
     told = capsys.readouterr().err
@@ -119,7 +141,7 @@ def test_a_server_that_cannot_start_says_why_and_what_to_do(project: Path, capsy
         (["add", "a", "--header", "A: 1", "--", "x"], "--header does not go with"),
         (["add", "a", "--scope", "project", "--network", "--", "x"], "for your own servers only"),
         (["add", "a", "--transport", "http", "--", "x"], "an address begins with"),
-        (["add", "a", "--env", "A", "--", "x"], "is no NAME=VALUE"),
+        (["add", "a", "--env", "A", "--", "x"], "is not a NAME=VALUE"),
         (["get", "a"], "there is no MCP server 'a'"),
         (["remove", "a"], "there is no MCP server 'a'"),
         (["login", "a"], "there is no MCP server 'a'"),

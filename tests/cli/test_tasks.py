@@ -90,7 +90,7 @@ def test_a_task_is_aborted_once(waiting: str, capsys: pytest.CaptureFixture[str]
     assert run(["abort", waiting]) == 8
     assert "error[conflict]" in capsys.readouterr().err
     assert run(["resume", waiting]) == 8
-    assert "is over: aborted" in capsys.readouterr().err
+    assert "has ended: aborted" in capsys.readouterr().err
 
 
 def test_an_abort_closes_the_questions_of_its_task_everywhere(waiting: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,7 @@ def test_one_key_in_both_project_files_names_both_places(project: Path, environ:
         ("[limits]\nusd_per_minute = 'abc'", 'usd_per_minute: "abc" does not fit - expected number or "none"'),
         ("approval = 'maybe'", "one of on-request, on-failure"),
         ("[mcp_servers.a]\nargs=[]", "mcp_servers.a"),
-        ("[sandbox]\nnetwork = ['http://a.org']", "config.toml:2: sandbox.network: 'http://a.org' is no host"),
+        ("[sandbox]\nnetwork = ['http://a.org']", "config.toml:2: sandbox.network: 'http://a.org' is not a host"),
         ("[sandbox]\nnetwork = []", "config.toml:2: sandbox.network"),
         ("[sandbox]\nnetwork = true", "config.toml:2: sandbox.network: .*one of off, on"),
         ("[test]\nenv = {A = 1}", "test.env.A"),

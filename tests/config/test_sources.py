@@ -134,7 +134,7 @@ def test_what_stands_in_the_place_of_settings_and_is_no_file_is_told_and_not_pas
     file.parent.mkdir()
     make(file)
     assert project_top(tmp_path, {"HOME": "/nowhere"}) == tmp_path
-    with pytest.raises(ConfigError, match=r"config\.toml (is no file|leads to|cannot be read)"):
+    with pytest.raises(ConfigError, match=r"config\.toml (is not a file|leads to|cannot be read)"):
         read_toml(file, project=True)
 
 

@@ -136,7 +136,7 @@ def test_a_token_file_that_others_can_read_is_refused(tmp_path: Path, served: Se
     assert "chmod 600" in _dashboard(served.repo, tmp_path, "--token-file", str(path)).stderr
     path.chmod(0o600)
     path.write_text("short")
-    assert "holds no token" in _dashboard(served.repo, tmp_path, "--token-file", str(path)).stderr
+    assert "contains no token" in _dashboard(served.repo, tmp_path, "--token-file", str(path)).stderr
 
 
 def test_a_port_in_use_is_said(tmp_path: Path, served: Served) -> None:

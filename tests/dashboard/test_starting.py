@@ -55,7 +55,7 @@ def test_what_cannot_be_started_is_said_and_kept(empty: Served) -> None:
     assert 'value="nobody/nothing"' in unknown.body
     assert 'name="approve_spec" value="1" checked' in unknown.body
     money = sent(empty, request="Add this", model=model(empty), budget_usd="much")
-    assert (money.status, "no amount of money" in money.body) == (400, True)
+    assert (money.status, "not an amount of money" in money.body) == (400, True)
     assert sent(empty, request="Add this", repo="nowhere").status == 400
     assert tasks(empty) == before
 

@@ -151,4 +151,4 @@ def test_a_recording_of_a_run_answers_in_the_place_of_the_model(world: World) ->
     assert again.json["outcome"] == "delivered", again.out
     tree = world.git("rev-parse", f"agentforge/{first}^{{tree}}")
     assert world.git("rev-parse", f"{again.json['branch']}^{{tree}}") == tree
-    assert "whose replies?" in world.run("export", "--format", "recording").err
+    assert "no task was named" in world.run("export", "--format", "recording").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,33 @@ def test_a_bare_repository_is_refused(world: World, tmp_path: Path) -> None:
     world.git("clone", "-q", "--bare", str(world.repo), str(tmp_path / "bare.git"))
     done = world.run("start", REQUEST, "--model", world.model(), "--json", cwd=tmp_path / "bare.git")
     _refused(done, slug="repository", word="bare")
+
+
+@pytest.mark.parametrize("name", [b"two\nlines", b"caf\xe9"], ids=["a line break", "no UTF-8"])
+def test_a_repository_in_a_folder_of_any_name_delivers(tmp_path: Path, pycache: Path, name: bytes) -> None:
+    world = make_world(tmp_path / os.fsdecode(name), tmp_path / "home", pycache=pycache)
+    done = world.start()
+    assert done.json["outcome"] == "delivered", done.out + done.err
+    bundle = str(tmp_path / "run.afbundle")
+    for words in (
+        ("verify", world.task),
+        ("bundle", world.task, "-o", bundle),
+        ("verify", bundle),
+        ("replay", world.task),
+    ):
+        assert (told := world.run(*words)).code == 0, told.out + told.err
+
+
+def test_files_of_any_name_are_no_obstacle(world: World) -> None:
+    for name in (b"a\nb.txt", b"caf\xe9.txt", b"tab\t.py", b'quote".py', b"-dash", b":(top)x", b"\x1b[31m.txt"):
+        with open(os.fsencode(world.repo) + b"/" + name, "wb") as file:  # noqa: PTH123 - no text names it
+            file.write(b"x = 1\n")
+    world.commit_all("odd names")
+    done = world.start()
+    assert done.json["outcome"] == "delivered", done.out + done.err
+    bundle = str(world.home / "run.afbundle")
+    for words in (("verify", world.task), ("bundle", world.task, "-o", bundle), ("verify", bundle)):
+        assert (told := world.run(*words)).code == 0, told.out + told.err
 
 
 def test_a_detached_head_delivers(world: World) -> None:

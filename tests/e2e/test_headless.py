@@ -51,6 +51,12 @@ def test_the_result_as_json_has_what_scripts_read(world: World) -> None:
     assert (value["result"], value["subtype"], value["num_turns"], done.code) == ("Hello.", "success", 1, 0)
 
 
+def test_an_answer_that_was_cut_off_at_the_output_limit_is_no_success(world: World) -> None:
+    done = world.run("run", "hi", "--model", _script(world, {"text": "The answer is", "finish": "length"}), "--json")
+    assert (done.code, done.json["subtype"], done.json["outcome"]) == (6, "error_max_output_tokens", "limit")
+    assert done.json["result"] == "The answer is"
+
+
 def test_a_denied_call_is_in_the_result_and_in_the_exit_code(world: World) -> None:
     model = _script(world, _call("write_file", path="new.txt", content="x"), {"text": "I could not."})
     done = world.run("run", "write", "--model", model, "--json")

@@ -123,7 +123,7 @@ def test_a_process_that_dies_between_two_parts_makes_no_part_twice(two: dict[str
 def test_what_cannot_be_split_is_said(two: dict[str, World]) -> None:
     data, _ = two.values()
     model = ("--model", script(data, good()))
-    assert "has a name yet" in data.run("start", "x y", "--split", *model, cwd=data.home).err
+    assert "knows by name" in data.run("start", "x y", "--split", *model, cwd=data.home).err
     assert "no repository is known" in data.run("start", "x y", "--repo", "data", "--repo", "no", "--split", *model).err
     both = ("--repo", "data", "--repo", "api", "--split", *model)
     assert "--tests belongs to one" in data.run("start", "x y", *both, "--tests", "tests").err

@@ -87,6 +87,21 @@ def test_a_clock_that_was_set_back_never_goes_back_in_the_log(world: World) -> N
     assert world.run("status", world.task, "--json").json["duration_s"] >= 0
 
 
+def test_a_clock_a_hundred_years_ahead_stops_nothing_nor_does_it_when_it_is_put_right(world: World) -> None:
+    ahead = _CLOCK.replace("2001-01-01", "2126-01-01")
+    done = subprocess.run(
+        [sys.executable, "-c", ahead, "start", REQUEST, "--model", world.model(), "--max-steps", "2", "--json"],
+        cwd=world.repo,
+        env=world.env,
+        capture_output=True,
+    )
+    assert done.returncode == 6, done.stdout + done.stderr
+    resumed = world.run("resume", world.task, "--max-steps", "50", "--json")
+    assert resumed.json["outcome"] == "delivered", resumed.out + resumed.err
+    for words in (("verify", world.task), ("metrics",), ("mark", world.task, "defect"), ("verify", world.task)):
+        assert (told := world.run(*words)).code == 0, told.out + told.err
+
+
 def test_a_torn_tail_is_set_aside_and_told(world: World) -> None:
     assert world.start(None, "--max-steps", "2").code == 6
     with (world.folder / "events.jsonl").open("ab") as file:

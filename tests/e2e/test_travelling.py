@@ -121,7 +121,7 @@ def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: P
     before = len(world.events("ModelCalled"))
     late = world.run("resume", world.task, "--max-steps", "50", "--json")
     assert (late.code, late.json["error"]["slug"]) == (8, "locked")
-    assert "went on elsewhere" in late.json["error"]["message"]
+    assert "was continued on another machine" in late.json["error"]["message"]
     assert len(world.events("ModelCalled")) == before, "it stops before it asks its model"
     (brought,) = world.run("fetch", world.task, "--json").json["runs"]
     assert (brought["outcome"], brought["standing"]) == ("replaced", "delivered")
@@ -170,7 +170,7 @@ def test_what_is_no_run_is_refused_and_a_remote_that_is_none_is_named(
 ) -> None:
     world.git("push", "-q", "origin", "HEAD:refs/agentforge/runs/task-20260101-planted")
     refused = world.run("fetch", "task-20260101-planted")
-    assert (refused.code, "no part of a run" in refused.err) == (9, True), refused.err
+    assert (refused.code, "not a part of a run" in refused.err) == (9, True), refused.err
     assert not (world.repo / ".agentforge" / "tasks" / "task-20260101-planted").exists()
     assert world.run("fetch", "--remote", str(remote)).code == 2
     assert world.run("fetch", "task-nowhere").code == 2

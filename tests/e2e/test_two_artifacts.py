@@ -1,10 +1,10 @@
-"""One reply of ANALYZE holds the specification, too: it is verified when its stage begins, and a call is saved."""
+"""One reply serves several stages: each artifact is verified when its stage begins, and the calls between are saved."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import analysis, good_script, reply, specification, submit
+from agentforge_world import analysis, good_script, intake, reply, specification, submit
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -51,3 +51,46 @@ def test_the_second_artifact_waits_where_a_human_approves_the_first(world: World
     assert done.code == 3, done.err
     submitted = [record["data"] for record in world.events("ArtifactSubmitted") if record["data"]["stage"] == "analyze"]
     assert [item["ahead"] for item in submitted] == [{}]  # the tool does not take a second artifact there
+
+
+def _record(*more: tuple[str, dict[str, Any]], **changed: Any) -> dict[str, Any]:
+    return reply(("submit_artifact", {"artifact": intake(**changed)}), *more)
+
+
+def test_one_reply_holds_the_record_the_analysis_and_the_specification(world: World) -> None:
+    spec = specification(_CRITERIA, _SYMBOL)
+    three = {"artifact": intake(), "analyze": analysis(), "spec": spec}
+    done = world.start(good_script(intake=[reply(("submit_artifact", three))], analyze=[], spec=[]))
+    assert done.json["outcome"] == "delivered", done.err
+    assert [record["data"]["stage"] for record in world.events("ModelCalled")] == ["intake", "red", "green"]
+    assert {row["data"]["stage"] for row in world.events("StagePassed")} >= {"intake", "clarify", "analyze", "spec"}
+    assert world.run("verify", world.task).code == 0
+    assert world.run("replay", world.task).code == 0
+
+
+def test_what_is_handed_in_beside_an_open_question_waits_for_its_answer(world: World) -> None:
+    open_question = {
+        "area": "edges",
+        "question": "What of dots?",
+        "impact": "significant",
+        "default": "they are dropped",
+    }
+    three = {"artifact": intake(identified_ambiguities=[open_question]), "analyze": analysis()}
+    answer = {"question": "What of dots?", "source": "assumption", "answer": "they are dropped", "confidence": 0.5}
+    clarified = [reply(submit({"questions": [answer]}))]
+    done = world.start(good_script(intake=[reply(("submit_artifact", three))], clarify=clarified))
+    assert done.json["outcome"] == "delivered", done.err
+    called = [record["data"]["stage"] for record in world.events("ModelCalled")]
+    assert called == ["intake", "clarify", "analyze", "spec", "red", "green"]
+
+
+def test_what_is_read_beside_the_record_stands_in_the_first_context_of_the_analysis(world: World) -> None:
+    shout = ("grep", {"pattern": "def shout", "path": "."})
+    read = ("read_file", {"path": "textkit.py"})
+    done = world.start(good_script(intake=[_record(shout, read)]))
+    assert done.json["outcome"] == "delivered", done.err
+    (step,) = [row["data"]["step"] for row in world.events("ModelCalled") if row["data"]["stage"] == "analyze"]
+    shown = world.run("inspect", world.task, "--step", str(step), "--show", "context").out
+    assert "grep (step 1)" in shown
+    assert world.run("verify", world.task).code == 0
+    assert world.run("replay", world.task).code == 0

@@ -32,17 +32,17 @@ def test_every_case_is_one_file() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("title: a\nfiles: [a.py]\n", "`files` is no mapping"),
-        ("title: a\nfiles: {/repository/a.py: x}\n", "'/repository/a.py' is no relative path with a text"),
-        ("title: a\nfiles: {repository/../a.py: x}\n", "is no relative path with a text"),
-        ("title: a\nfiles: {repository//a.py: x}\n", "is no relative path with a text"),
-        ("title: a\nfiles: {repository/a.py: 7}\n", "'repository/a.py' is no relative path with a text"),
+        ("title: a\nfiles: [a.py]\n", "`files` is not a mapping"),
+        ("title: a\nfiles: {/repository/a.py: x}\n", "'/repository/a.py' is not a relative path with a text"),
+        ("title: a\nfiles: {repository/../a.py: x}\n", "is not a relative path with a text"),
+        ("title: a\nfiles: {repository//a.py: x}\n", "is not a relative path with a text"),
+        ("title: a\nfiles: {repository/a.py: 7}\n", "'repository/a.py' is not a relative path with a text"),
         ("title: a\nfiles: {repository/a: x, repository/a/b: x}\n", "'repository/a' is a file and a folder"),
         ("title: a\nfiles: {repositry/a.py: x}\n", "nothing reads the file repositry/a.py"),
         ("title: a\nfiles: {answers: x}\n", "nothing reads the file answers"),
         ("title: a\ntilte: b\n", r"unknown keys \['tilte'\]"),
         ("files: {repository/a.py: x}\n", r"missing keys \['title'\]"),
-        ("- title\n", "is no mapping"),
+        ("- title\n", "is not a mapping"),
         ("title: [\n", "line 2"),
     ],
 )
@@ -63,7 +63,7 @@ def test_an_answer_that_is_no_yaml_is_told_with_its_case_and_its_place() -> None
     tree = FileTree(source="mine.yaml", texts={"answers/spec.yaml": "title: [\n", "answers/red.yaml": "- a\n"})
     with pytest.raises(AgentForgeError, match=r"mine\.yaml: answers/spec\.yaml line 2"):
         tree.below("answers").mapping("spec.yaml")
-    with pytest.raises(AgentForgeError, match=r"mine\.yaml: answers/red\.yaml is no mapping"):
+    with pytest.raises(AgentForgeError, match=r"mine\.yaml: answers/red\.yaml is not a mapping"):
         tree.below("answers").mapping("red.yaml")
     assert tree.below("answers").mapping("green.yaml") == {}
 

@@ -57,7 +57,7 @@ def test_context_and_memory_follow_from_what_can_be_had() -> None:
 
 
 def test_too_little_memory_is_said_with_the_smaller_model() -> None:
-    with pytest.raises(LocalModelError, match=r"Coder needs 1\.5 GB of memory, and 1\.0 GB can be had") as caught:
+    with pytest.raises(LocalModelError, match=r"Coder needs 1\.5 GB of memory, and 1\.0 GB is available") as caught:
         plan(CODER, file_bytes=WEIGHTS, machine=replace(BOX, memory=GB), wishes={})
     assert "model pull qwen2.5-coder-0.5b" in caught.value.hint
 

@@ -214,7 +214,7 @@ def test_two_pulls_of_one_model_do_not_meet(case: Case, tiny: Path) -> None:
     case.folder.mkdir()
     with (case.folder / "tiny.gguf.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(LockedError, match="another process gets tiny"):
+        with pytest.raises(LockedError, match="another process is downloading tiny"):
             case.get(str(tiny))
 
 

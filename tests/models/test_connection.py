@@ -257,6 +257,19 @@ def test_a_response_that_is_left_unread_does_not_spoil_the_next(
     assert b"second" in fetch(connection, url)
 
 
+def test_a_proxy_that_is_not_there_is_named(connection: HttpConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:  # nobody listens there
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        for name in ("HTTPS_PROXY", "https_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        with pytest.raises(ModelUnavailable) as caught:
+            fetch(connection, "https://api.example.com/v1")
+    assert f"by the proxy 127.0.0.1:{port}" in caught.value.message and "HTTPS_PROXY" in caught.value.hint
+
+
 def test_a_host_name_that_cannot_exist_is_unavailable(connection: HttpConnection) -> None:
     with pytest.raises(ModelUnavailable):
         fetch(connection, f"http://{'x' * 64}.invalid/v1")

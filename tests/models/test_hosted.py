@@ -12,6 +12,7 @@ from agentforge.errors import ModelReplyBroken, ModelRequestRejected
 from agentforge.messages import ModelRequest
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import ModelSpec
+from agentforge.models.api.thinking import thinking_heard
 from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 
@@ -125,3 +126,19 @@ def test_a_count_of_tokens_that_cannot_be_is_none(count: str, request_for: Calla
     stream = f'data: {{"choices": [{{"index": 0, "delta": {{"content": "hi"}}, "finish_reason": "stop"}}]}}\n\ndata: {usage}\n\n'
     reply = _asked(f"{stream}data: [DONE]\n\n".encode(), request_for())
     assert reply.usage.prompt_tokens in range(10_000)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_whoever_listens_hears_the_thinking_while_it_comes(
+    dialect: str, request_for: Callable[..., ModelRequest]
+) -> None:
+    heard: list[str] = []
+    spec = ModelSpec(provider="custom", name="m", base_url="http://h")
+    chunks = [*tape(dialect, Say(thinking="First this, then that.", text="Fine."))]
+    model = HostedModel(spec, DIALECTS[dialect], connection=Chunked(chunks))  # type: ignore[arg-type]
+    with thinking_heard(heard.append):
+        model.complete(request_for(), on_delta=heard.append)
+    assert len(heard) > 3, "in pieces"
+    assert "".join(heard) == "First this, then that.Fine."
+    model.complete(request_for(), on_delta=None)
+    assert "".join(heard) == "First this, then that.Fine.", "nobody listens any more"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -157,7 +158,7 @@ def test_malformed_arguments_arrive_word_for_word(
 
 def test_a_silent_server_is_given_up(connect: Connect, loopback: LoopbackProvider, request_for: RequestFor) -> None:
     loopback.default = Say(text="slow", pause_s=0.4)
-    with pytest.raises(errors.ModelUnavailable, match=r"silent|in time") as caught:
+    with pytest.raises(errors.ModelUnavailable, match=r"stopped sending|in time") as caught:
         connect(read_timeout_s=0.01).complete(request_for())
     assert caught.value.requests == 4
 
@@ -251,6 +252,58 @@ def test_signs_of_life_alone_are_no_reply(
     connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
 ) -> None:
     loopback.plan(Raw(chunks=(b": working\n\n",) * 600, pause_s=0.02))
-    with pytest.raises(errors.ModelReplyEndless, match="signs of life"):
+    with pytest.raises(errors.ModelReplyEndless, match="keep-alive"):
         connect(read_timeout_s=0.2).complete(request_for())
     assert len(loopback.asked) == 1
+
+
+_TRICKLES = {
+    "a stream": (200, "text/event-stream", b'data: {"choices": [{"delta": {"content": "x"}}]}\n\n'),
+    "half a line": (200, "text/event-stream", b"d"),
+    "one body": (200, "application/json", b" "),
+    "a refusal": (500, "application/json", b" "),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(_TRICKLES))
+def test_a_reply_that_trickles_without_end_is_given_up(
+    connect: Connect, loopback: LoopbackProvider, request_for: RequestFor, kind: str
+) -> None:
+    status, content_type, piece = _TRICKLES[kind]
+    loopback.plan(Raw(chunks=(piece,) * 400, pause_s=0.02, status=status, content_type=content_type))
+    with pytest.raises(errors.ModelReplyEndless, match=r"model\.reply_timeout_s") as caught:
+        connect(reply_timeout_s=0.3).complete(request_for())
+    assert (caught.value.retryable, len(loopback.asked)) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"prompt_tokens": -5, "completion_tokens": -7},
+        {"prompt_tokens": 10**18, "completion_tokens": 1},
+        {"prompt_tokens": 9, "completion_tokens": 900_000_000},
+        {"prompt_tokens": "12", "completion_tokens": "many"},
+        {"prompt_tokens": 1e300, "completion_tokens": 1},
+        {"prompt_tokens": True, "completion_tokens": True},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+    ],
+)
+def test_figures_that_no_reply_can_have_cost_are_counted_anew(
+    connect: Connect, loopback: LoopbackProvider, request_for: RequestFor, usage: dict[str, object]
+) -> None:
+    said = {"choices": [{"message": {"content": "some words"}, "finish_reason": "stop"}], "usage": usage}
+    loopback.plan(Raw(chunks=(json.dumps(said).encode(),), content_type="application/json"))
+    reply = connect().complete(request_for())
+    assert (reply.usage_reported, reply.usage.completion_tokens) == (False, 2)
+    assert 20 < reply.usage.prompt_tokens < 200
+
+
+def test_a_cache_gives_no_more_than_was_sent(
+    connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 500}}
+    said = {"choices": [{"message": {"content": "some words"}, "finish_reason": "stop"}], "usage": usage}
+    loopback.plan(Raw(chunks=(json.dumps(said).encode(),), content_type="application/json"))
+    reply = connect().complete(request_for())
+    assert (reply.usage.prompt_tokens, reply.usage.cached_tokens, reply.usage_reported) == (10, 10, True)

@@ -48,7 +48,8 @@ def test_a_context_is_two_messages_within_the_budget_and_offers_the_tools_of_the
     context = spec.context(at(made, stage))
     assert [message.role for message in context.messages] == ["system", "user"]
     assert context.tokens <= TOTAL_LIMIT
-    assert tuple(tool.name for tool in context.tools) == made.stages[stage].tools == tuple(spec.tools)
+    wanted = tuple(dict.fromkeys((*made.stages[stage].ahead_tools, *made.stages[stage].tools)))
+    assert tuple(tool.name for tool in context.tools) == wanted == tuple(spec.tools)
     assert f"Stage {stage.upper()}" in context.messages[0].text
     assert f"phase: {stage}" in context.messages[1].text
 
@@ -179,7 +180,8 @@ def test_every_stage_with_a_model_has_a_prompt_within_its_budget() -> None:
 
     for stage in MODEL_STAGES:
         assert count_tokens(system_prompt(stage)) <= TOKEN_BUDGET["system_prompt"], stage
-    assert count_tokens(system_prompt("analyze", ahead="spec")) <= TOKEN_BUDGET["system_prompt"]
+    assert count_tokens(system_prompt("analyze", ahead=("spec",))) <= TOKEN_BUDGET["system_prompt"]
+    assert count_tokens(system_prompt("intake", ahead=("analyze", "spec"))) <= TOKEN_BUDGET["system_prompt"]
 
 
 # -- the material of a stage

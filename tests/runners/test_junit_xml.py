@@ -29,7 +29,7 @@ def test_nested_suites_and_all_outcomes_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "wrote no JUnit report"), ("", "is broken"), ("<html/>", "is no JUnit report"), ("<testsuite><testcase", "is broken"),
+        (None, "wrote no JUnit report"), ("", "is broken"), ("<html/>", "is not a JUnit report"), ("<testsuite><testcase", "is broken"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', "declares entities"),
     ],
 )  # fmt: skip

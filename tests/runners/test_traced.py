@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,17 @@ def test_lines_are_recorded_by_test_and_children_too(project: Callable[..., Any]
     assert not traced.tests[name("nothing")]
     assert not traced.lost and not traced.opaque
     assert not traced_of(plain).measured
+
+
+def test_lines_are_recorded_where_our_own_python_has_no_sqlite(
+    project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The project's python imports coverage, ours needs only its place."""
+    for name in [one for one in sys.modules if one.partition(".")[0] in ("coverage", "sqlite3")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "_sqlite3", None)
+    made = project({"tool.py": TOOL, "tests/test_tool.py": TESTS})
+    assert traced_of(made.run(trace=True)).measured
 
 
 def test_a_tracer_of_the_project_wins_and_is_told(project: Callable[..., Any]) -> None:

@@ -122,7 +122,7 @@ def test_a_task_is_found_by_its_id_or_an_unambiguous_beginning(repo):
     names = [new_task_folder(repo, request, day="20251231")[0] for request in ("Add slugify", "Add sluggish", "Fix it")]
     assert find_task(repo, names[0]) == (names[0], tasks_folder(repo) / names[0])
     assert find_task(repo, "task-20251231-fix")[0] == find_task(repo, "fix")[0] == names[2]
-    with pytest.raises(UsageError, match="fits 2 tasks: task-20251231-add-slugg"):
+    with pytest.raises(UsageError, match="matches 2 tasks: task-20251231-add-slugg"):
         find_task(repo, "add-slug")
     for nothing in ("", "nope", "../..", "."):
         with pytest.raises(UsageError):

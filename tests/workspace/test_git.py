@@ -12,6 +12,7 @@ import pytest
 from agentforge.errors import ConflictError, RepositoryError
 from agentforge.workspace.git.diff import Change
 from agentforge.workspace.git.repository import AGENTFORGE, Git, Identity
+from agentforge.workspace.git.shadow import shadow
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]
@@ -53,6 +54,15 @@ class TestOpening:
         monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
         assert Git.open(git.top).head() == git.head()
         assert git.is_dirty() == []
+
+    def test_a_folder_whose_name_holds_a_line_break(self, repository: Path, tmp_path: Path) -> None:
+        odd = tmp_path / "two\nlines"
+        repository.rename(odd)
+        opened = Git.open(odd / "src dir")
+        assert (opened.top, opened.common_dir) == (odd, odd / ".git")
+        assert (opened.found_at, opened.found_on) == (opened.head(), opened.head_ref())
+        with shadow(opened, opened.head()) as copy:
+            assert copy.list_files("HEAD") == opened.list_files("HEAD")
 
     def test_a_linked_worktree_of_the_user_is_a_checkout_too(
         self, repository: Path, tmp_path: Path, as_user: AsUser
@@ -274,6 +284,13 @@ class TestCommits:
         shown = as_user(repository, "show", "-s", "--format=%an <%ae>|%cn|%aI|%B", commit)
         assert shown == "AgentForge <agentforge@localhost>|AgentForge|2026-01-02T03:04:05+00:00|feat: ü\n\nTask: t"
         assert git.identity == AGENTFORGE
+
+    @pytest.mark.parametrize("year", ["2026", "2038", "2099", "2100", "2500"])
+    def test_a_commit_can_be_written_in_any_year(self, git: Git, repository: Path, as_user: AsUser, year: str) -> None:
+        when = f"{year}-02-03T04:05:06.789012Z"
+        commit = git.commit_tree(git.tree_of("HEAD"), parents=[git.head()], message="m", when=when)
+        shown = as_user(repository, "show", "-s", "--format=%aI|%cI", commit)
+        assert shown == f"{year}-02-03T04:05:06+00:00|{year}-02-03T04:05:06+00:00"
 
     def test_the_users_identity_is_used_and_equal_input_gives_the_equal_commit(
         self, repository: Path, home: Path

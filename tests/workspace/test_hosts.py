@@ -76,7 +76,7 @@ def test_public_addresses_pass() -> None:
     "entry", ["", "*", "*.", "*.org", "http://example.org", "example.org/path", "ex ample", "a:99999", "a..b"]
 )
 def test_what_is_no_host_is_refused_by_name(entry: str) -> None:
-    with pytest.raises(ConfigError, match="is no host"):
+    with pytest.raises(ConfigError, match="is not a host"):
         parse((entry,))
 
 

@@ -12,7 +12,7 @@ from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import BlobStore, kept_pictures, pictured
-from agentforge.agent.reply import replied
+from agentforge.agent.reply import cut_short, replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
@@ -21,6 +21,7 @@ from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
+from agentforge.models.api.thinking import thinking_heard
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -57,6 +58,10 @@ def _as_it_is(_state: RunState, request: ModelRequest) -> ModelRequest:
     return request
 
 
+def _ahead_it_goes(_draft: Mapping[str, object]) -> bool:
+    return True
+
+
 def _as_it_came(reply: ModelReply) -> ModelReply:
     return reply
 
@@ -76,6 +81,7 @@ class AgentSpec:
         repeats_commands: a command in doubt is put back and run again; else, in a user's own folder, the model is told.
         shape: what is wished beyond the context: samples, a schema, how the answer begins.
         read: turns the words of a model that calls no tools into the calls that they mean.
+        goes_ahead: whether drafts of later stages that came with this draft can stand.
         shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
     """
 
@@ -91,6 +97,7 @@ class AgentSpec:
     max_output_tokens: int
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
+    on_thought: Callable[[str], None] | None = None
     guard: Workspace | None = None
     confirm: Callable[[str], bool] | None = None
     answered: Callable[[], Iterable[Event]] = tuple
@@ -98,6 +105,7 @@ class AgentSpec:
     repeats_commands: bool = True
     shape: Callable[[RunState, ModelRequest], ModelRequest] = _as_it_is
     read: Callable[[ModelReply], ModelReply] = _as_it_came
+    goes_ahead: Callable[[Mapping[str, object]], bool] = _ahead_it_goes
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -136,7 +144,7 @@ def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> I
         window=context.window,
     )
     try:
-        with for_at_most(time_left_s(state)):
+        with for_at_most(time_left_s(state)), thinking_heard(spec.on_thought):
             reply = spec.model.complete(request, on_delta=spec.on_delta)
     except TimeIsUp:
         yield kinds.ModelFailed(
@@ -185,7 +193,9 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         return
     heard: list[kinds.HookFinished] = []
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
-    prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy)
+    prepared = cut_short(state.turn, effect.index) or prepare_call(
+        call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy
+    )
     yield from _taken(heard)
     yield from spec.answered()
     if not isinstance(prepared, Observation) and prepared.asks and not _agreed(state):
@@ -224,7 +234,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     observation = perform_call(prepared, context=spec.tool_context, policy=spec.policy)
     yield from _taken(heard)
     shown = present(observation, policy=spec.policy)
-    yield from _handed_over(call, effect.index, state, shown.observation)
+    yield from _handed_over(call, effect.index, state, shown.observation, spec)
     yield _finished(call, effect.index, state, shown, spec, started=started)
 
 
@@ -275,7 +285,7 @@ def _not_submitted() -> Observation:
     )
 
 
-def _handed_over(call: Call, index: int, state: RunState, observation: Observation) -> Iterator[Event]:
+def _handed_over(call: Call, index: int, state: RunState, observation: Observation, spec: AgentSpec) -> Iterator[Event]:
     """The draft or the question that a call hands over; recorded before the call counts as done, so that no crash loses it."""
     payload = observation.payload
     if payload is None or (observation.status != "success" and "question" not in payload):
@@ -292,7 +302,7 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
             draft=draft,
             by="model",
             step=state.turn.step,
-            ahead=ahead if isinstance(ahead, Mapping) else {},
+            ahead=ahead if isinstance(ahead, Mapping) and spec.goes_ahead(draft) else {},
         )
     todos = payload.get("todos")
     if isinstance(todos, Mapping):

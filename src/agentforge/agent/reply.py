@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 from agentforge.agent.prose import artifact_in
 from agentforge.events import kinds
 from agentforge.messages import ModelReply, ToolCall
+from agentforge.tools.base import failed
 
 if TYPE_CHECKING:
     from agentforge.agent.perform import AgentSpec
+    from agentforge.events.state.run_state import Turn
+    from agentforge.tools.base import Observation
 
 
 def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
@@ -43,6 +46,27 @@ def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied
         failed=tuple({**one, "message": spec.policy.scrub(one["message"])} for one in reply.failed),
         kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
     )
+
+
+def cut_short(turn: Turn, index: int) -> Observation | None:
+    """What the model is told of a call in which the output limit cut its reply off; None where the call is whole."""
+    call = turn.calls[index]
+    if turn.finish != "length" or index != len(turn.calls) - 1 or _holds_arguments(call.arguments):
+        return None
+    return failed(
+        f"{call.name} was not run: the reply was cut off at the output limit in the middle of the call",
+        error_type="cut-off",
+        text="The reply was cut off at the output limit in the middle of this call. Nothing was executed.",
+        next_actions=("do less in one reply, and write a long file in several pieces",),
+    )
+
+
+def _holds_arguments(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value)
 
 
 def _encodable(reply: ModelReply) -> ModelReply:

@@ -20,6 +20,7 @@ DEFAULTS: Mapping[str, object] = {
         "max_output_tokens": 4096,
         "context_window": 256_000,
         "read_timeout_s": 180,
+        "reply_timeout_s": 3600,
         "samples": 5,
         "grade": "auto",
         "grade_s": 120,

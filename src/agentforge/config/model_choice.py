@@ -212,6 +212,7 @@ def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name
         temperature=cast("float | None", settings.get("model.temperature")),
         max_output_tokens=int(settings.number("model.max_output_tokens")),
         read_timeout_s=settings.number("model.read_timeout_s"),
+        reply_timeout_s=settings.number("model.reply_timeout_s"),
         profile=settings.text("model.profile") or _profile(provider, name),
         api=settings.text("model.api") or "chat",
         reasoning=settings.text("model.reasoning"),

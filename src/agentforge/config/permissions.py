@@ -82,7 +82,7 @@ def _standing(layer: Layer | None) -> list[Rule]:
         return []
     odd = [name for name in Consent if not isinstance(table.get(name, []), list)]
     if odd:
-        raise ConfigError(f"{layer.name}: permissions.{odd[0]} is no list", hint="correct the file first")
+        raise ConfigError(f"{layer.name}: permissions.{odd[0]} is not a list", hint="correct the file first")
     return _rules_of(layer)
 
 

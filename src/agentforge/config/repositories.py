@@ -152,7 +152,7 @@ def _read(file: Path) -> dict[str, Repository]:
     for number, row in enumerate(rows, start=1):
         entry = _entry(row, file, number)
         if entry.name in found:
-            raise ConfigError(f"{file}: the name {entry.name} stands twice", hint="rename one of them")
+            raise ConfigError(f"{file}: the name {entry.name} appears twice", hint="rename one of them")
         found[entry.name] = entry
     return found
 
@@ -175,7 +175,7 @@ def _rows(text: str, file: Path) -> list[object]:
 def _entry(row: object, file: Path, number: int) -> Repository:
     place = f"{file}: entry {number}"
     if not isinstance(row, dict) or not all(isinstance(value, str) for value in row.values()):
-        raise ConfigError(f"{place}: name and path are wanted, as text", hint="quote the values")
+        raise ConfigError(f"{place}: name and path must be text", hint="quote the values")
     unknown = sorted(str(key) for key in row if key not in _KEYS)
     if unknown:
         raise ConfigError(f"{place}: unknown key {unknown[0]}", hint=f"known are {', '.join(_KEYS)}")

@@ -157,7 +157,7 @@ def _text(path: Path) -> str | None:
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):  # a pipe would be waited for; /dev/null is an empty file
-            raise ConfigError(f"{path} is no file", hint="move it away, or put a file in its place")
+            raise ConfigError(f"{path} is not a file", hint="move it away, or put a file in its place")
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as exc:
         if path.is_symlink():

@@ -112,7 +112,7 @@ def steering_items(project: Path, environ: Mapping[str, str], *, deep: bool = Tr
         if len(found) > _MOST_FILES:
             raise ConfigError(
                 f"{project} holds more than {_MOST_FILES} hooks, tools, skills and the like",
-                hint="move what is no part of them out of .agentforge",
+                hint="move what is not a part of them out of .agentforge",
             )
     return tuple(found[name] for name in sorted(found))
 

@@ -30,6 +30,8 @@ _WINDOW_PERCENT = 95
 _LONGEST_SUMMARY = 8_000
 _LEAST_RESULT = 200
 _REMINDER_TOKENS = 300
+_TAIL_PART = 10
+"""This part of what a conversation may fill stays word for word behind a summary."""
 _LEAST_GAIN = 3
 """A compaction has to free at least one part in so many of what it may replace."""
 
@@ -191,7 +193,7 @@ def compactable(talk: Talk, *, budget: Budget, fixed: int, asked: bool = False) 
     whole = budget.with_material(said)
     if not entries or (not asked and fixed + spent < whole.compact_at):
         return None
-    count, tail = _taken(entries, most=min(whole.total // 5, (spent - said) // 3))
+    count, tail = _taken(entries, most=min(whole.total // _TAIL_PART, (spent - said) // 3))
     room = whole.compact_at - fixed - tail - whole.summary - whole.total // 20
     kept = _kept(entries[:count], room=room)
     freed = sum(entry_tokens(entry) for place, entry in enumerate(entries[:count]) if place not in kept)

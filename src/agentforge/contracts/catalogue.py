@@ -86,7 +86,7 @@ def build(builtin: Mapping[str, str], project: Mapping[str, str], *, compiled: s
         document = read_document(text, source=file_name)
         name = str(document["contract"])
         if name in seen:
-            raise ContractInvalid(f"{file_name}: {name!r} stands in {seen[name]} too", hint="keep one of them")
+            raise ContractInvalid(f"{file_name}: {name!r} is in {seen[name]} as well", hint="keep one of them")
         seen[name] = file_name
         origins[name] = file_name if "extends" not in document else f"builtin + {file_name}"
         documents[name] = _resolved(document, builtin, source=file_name)

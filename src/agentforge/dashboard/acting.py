@@ -55,7 +55,7 @@ def refuse_forged(board: Board, request: Request, form: Form) -> None:
         ConflictError: it is not.
     """
     if board.door.read_only:
-        raise ConflictError("this dashboard only shows", hint="start it without --read-only")
+        raise ConflictError("this dashboard is read-only", hint="start it without --read-only")
     ours = hmac.compare_digest(form.get("csrf", "").encode(), board.door.csrf.encode())
     if not ours and not board.door.bears_token(request.headers):
         raise ConflictError("the form is not from this dashboard, or it was started anew", hint="load the page again")
@@ -88,7 +88,7 @@ async def form_of(request: Request) -> Form:
     try:
         return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50))
     except ValueError as exc:
-        raise UsageError("the body is no form", hint="send it as application/x-www-form-urlencoded") from exc
+        raise UsageError("the body is not a form", hint="send it as application/x-www-form-urlencoded") from exc
 
 
 def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
@@ -130,7 +130,7 @@ def _resume(board: Board, repository: Repository, folder: Path, form: Form) -> N
     """Go on with a task, with another model where the form names one."""
     outcome = board.readings.of(folder).state.outcome
     if outcome:
-        raise ConflictError(f"{folder.name} is over: {outcome}", hint="start a new task")
+        raise ConflictError(f"{folder.name} has ended: {outcome}", hint="start a new task")
     model = form.get("model", "").strip()
     board.children.resume(repository.path, folder, more=("--model", model) if model else ())
 
@@ -138,7 +138,9 @@ def _resume(board: Board, repository: Repository, folder: Path, form: Form) -> N
 def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     del repository, form
     if not board.children.interrupt(folder):
-        raise ConflictError(f"{folder.name} is not driven from here", hint="stop it where it was started, with Ctrl-C")
+        raise ConflictError(
+            f"{folder.name} was not started from this dashboard", hint="stop it where it was started, with Ctrl-C"
+        )
 
 
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:

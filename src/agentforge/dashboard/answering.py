@@ -60,7 +60,7 @@ def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[s
     """Use the link up, then record the answer, then go on with the task."""
 
     if board.door.read_only:
-        raise ConflictError("this dashboard only shows", hint="use the command of the message")
+        raise ConflictError("this dashboard is read-only", hint="use the command of the message")
     grant, state, _ = _opened(request, board, form.get("token", ""))
     decision, text = answer_of(form)
     if decision == "answer" and not text:
@@ -103,7 +103,7 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
     if item.resolution is not None:
         raise ConflictError(f"{grant.address} was answered already, by {item.resolution.by}")
     if state.outcome:
-        raise ConflictError(f"{task} is over: {state.outcome}")
+        raise ConflictError(f"{task} has ended: {state.outcome}")
     return grant, state, item
 
 

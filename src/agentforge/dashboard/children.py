@@ -44,7 +44,7 @@ class Children:
         """
         with self._lock:
             if self._running(folder):
-                raise ConflictError(f"{folder.name} is being driven already", hint="look at it again in a moment")
+                raise ConflictError(f"{folder.name} is already being worked on", hint="look at it again in a moment")
             self._close(folder)
             command = [sys.executable, "-m", "agentforge", "resume", folder.name, "--cwd", str(repository), *more]
             self._children[folder] = self._started(command)

@@ -188,7 +188,7 @@ class Reading:
                 value = json.loads(file.readline())
                 if value.get("hash") != mark.digest:
                     raise IntegrityError(
-                        f"record {mark.seq} was altered while it was read", hint="see: agentforge verify"
+                        f"record {mark.seq} was altered while AgentForge read it", hint="see: agentforge verify"
                     )
                 yield mark, str(value["at"]), value["data"]
 

@@ -85,7 +85,7 @@ def session_page(request: Request) -> Response:
         reading = board.readings.of(run_folder(data, name))
         with reading.lock:
             if reading.state.kind != "session":
-                raise UsageError(f"{name} is no session", hint="see the list of conversations")
+                raise UsageError(f"{name} is not a session", hint="see the list of conversations")
             values = _recorded(reading, asked)
     elif any(row.session_id == name and row.imported for row in all_sessions(board.environ)):
         state = session_state(board.environ, name)

@@ -109,7 +109,9 @@ def _limits(form: Form) -> dict[str, int | float | None]:
     except ValueError:
         value = -1.0
     if not 0 < value < 1e6:
-        raise UsageError(f"{text!r} is no amount of money", hint="write US dollars, such as 2.50, or leave it empty")
+        raise UsageError(
+            f"{text!r} is not an amount of money", hint="write US dollars, such as 2.50, or leave it empty"
+        )
     return {"budget_usd": value}
 
 

@@ -67,7 +67,7 @@ def attack_cases() -> tuple[AttackCase, ...]:
         for entry in _entries(path):
             case = _plain(entry, path) if isinstance(entry, str) else _case(cast("Mapping[str, object]", entry), path)
             if case.name in found:
-                raise ConfigError(f"{path}: the name {case.name} stands twice", hint="give each case its own name")
+                raise ConfigError(f"{path}: the name {case.name} appears twice", hint="give each case its own name")
             found[case.name] = case
     return tuple(found.values())
 
@@ -112,7 +112,7 @@ def _case(entry: Mapping[str, object], path: Path) -> AttackCase:
     attacked = [key for key in ("shell", "tool", "settings", "trust", "bad_rule") if key in entry]
     if unknown or len(attacked) != 1 or "name" not in entry:
         raise ConfigError(
-            f"{path}: {dict(entry)} is no case (unknown keys: {unknown or 'none'})", hint="see the others"
+            f"{path}: {dict(entry)} is not a case (unknown keys: {unknown or 'none'})", hint="see the others"
         )
     key = attacked[0]
     arguments = entry.get("arguments", {})

@@ -55,12 +55,14 @@ def read_tree(told: Mapping[str, object], *, source: Path) -> FileTree:
     files = told.get(FILES, {})
     if not isinstance(files, Mapping):
         raise ConfigError(
-            f"{source}: `files` is no mapping", hint="write `files:` and below it a path with its text each"
+            f"{source}: `files` is not a mapping", hint="write `files:` and below it a path with its text each"
         )
     for path, text in files.items():
         named = PurePosixPath(path)
         if named.is_absolute() or ".." in named.parts or str(named) != path or not isinstance(text, str):
-            raise ConfigError(f"{source}: {path!r} is no relative path with a text", hint="write `repository/a.py: |`")
+            raise ConfigError(
+                f"{source}: {path!r} is not a relative path with a text", hint="write `repository/a.py: |`"
+            )
         if taken := [str(folder) for folder in named.parents if str(folder) in files]:
             raise ConfigError(f"{source}: {taken[0]!r} is a file and a folder", hint=f"rename it, or {path!r}")
     return FileTree(source=str(source), texts=files)
@@ -93,5 +95,5 @@ def read_mapping(path: Path) -> Mapping[str, object]:
 def _mapping(text: str, source: str) -> Mapping[str, object]:
     value = load_strict(text, source=source)
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{source} is no mapping", hint="write `key: value` lines")
+        raise ConfigError(f"{source} is not a mapping", hint="write `key: value` lines")
     return value

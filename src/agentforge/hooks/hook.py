@@ -129,7 +129,7 @@ def _matcher(pattern: str, place: str) -> str:
     try:
         re.compile("" if pattern == "*" else pattern)
     except re.error as exc:
-        raise ConfigError(f"{place}: matcher {pattern!r} is no regular expression: {exc}") from exc
+        raise ConfigError(f"{place}: matcher {pattern!r} is not a regular expression: {exc}") from exc
     return pattern
 
 

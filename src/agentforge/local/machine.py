@@ -124,7 +124,7 @@ def _fitting(header: Header, file_bytes: int, machine: Machine, wishes: Mapping[
             return context, lean
     need = _need(header, file_bytes, context=choices[-1][0], lean=True)
     raise LocalModelError(
-        f"{header.name or 'the model'} needs {_gb(need)} of memory, and {_gb(machine.memory)} can be had",
+        f"{header.name or 'the model'} needs {_gb(need)} of memory, and {_gb(machine.memory)} is available",
         hint="close something, or take a smaller model: agentforge model pull qwen2.5-coder-0.5b",
         requests=0,
     )

@@ -72,7 +72,7 @@ def _alone(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
-            raise LockedError(f"another process gets {path.name} now", hint="wait until it is done") from exc
+            raise LockedError(f"another process is downloading {path.name}", hint="wait until it is done") from exc
         yield
 
 
@@ -106,7 +106,7 @@ def _fill(part: Path, entry: CatalogueEntry, source: Source, progress: Progress)
         full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
         raise StorageError(
             f"{part} cannot be written: {exc.strerror}",
-            hint="make room and pull again: it goes on where it stopped" if full else "",
+            hint="make room and pull again: the download continues where it stopped" if full else "",
         ) from exc
     if have < entry.bytes:
         raise _another(source, entry, f"it has {have} bytes instead of {entry.bytes}", part)

@@ -72,7 +72,9 @@ def _local(spec: ModelSpec) -> Model:
 
     folder = Path(spec.folder)
     wanted = Wanted(folder=folder / "serving", file=file_of(spec.name, folder), wishes=spec.serving)
-    connection = LocalConnection(wanted, read_timeout_s=max(spec.read_timeout_s, _LOCAL_READ_S))
+    connection = LocalConnection(
+        wanted, read_timeout_s=max(spec.read_timeout_s, _LOCAL_READ_S), reply_timeout_s=spec.reply_timeout_s
+    )
     return ConstrainedModel(HostedModel(spec, OPENAI_CHAT, base_url=NOWHERE, connection=connection))
 
 

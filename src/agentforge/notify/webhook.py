@@ -69,7 +69,7 @@ class Webhook:
             parts = urlsplit(self._url)
             port = parts.port
         except ValueError as exc:
-            raise UsageError("notify.webhook is no address", hint="correct it in your settings") from exc
+            raise UsageError("notify.webhook is not an address", hint="correct it in your settings") from exc
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(parts.hostname or "", port, timeout=_TIMEOUT_S)
         try:

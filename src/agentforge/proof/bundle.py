@@ -68,7 +68,7 @@ def read_bundle(data: bytes) -> Bundle:
         if manifest["format"] != FORMAT:
             raise IntegrityError(f"the bundle has the format {manifest['format']!r}", hint="upgrade agentforge")
     except (KeyError, ValueError, TypeError) as exc:
-        raise IntegrityError("this is no bundle: it has no manifest", hint="make it with agentforge bundle") from exc
+        raise IntegrityError("this is not a bundle: it has no manifest", hint="make it with agentforge bundle") from exc
     problems = [f"{name} is missing" for name in digests if name not in inside]
     problems += [f"{name} is not in the manifest" for name in inside if name not in digests]
     problems += [f"{name} was altered" for name in inside if digests.get(name, "") != digest_bytes(inside[name])]
@@ -157,7 +157,9 @@ def _untar(data: bytes) -> dict[str, bytes]:
             for entry in tar:
                 content = tar.extractfile(entry) if entry.isreg() else None
                 if content is None or entry.name in files:
-                    raise IntegrityError(f"the bundle holds {entry.name!r}, which is no plain file or is there twice")
+                    raise IntegrityError(
+                        f"the bundle holds {entry.name!r}, which is not a plain file or is there twice"
+                    )
                 files[entry.name] = content.read()
     except (tarfile.TarError, EOFError) as exc:
         raise IntegrityError(f"the bundle is damaged: {exc}", hint="fetch it again") from exc

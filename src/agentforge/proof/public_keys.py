@@ -95,7 +95,7 @@ def _line_of_pem(text: str, source: str) -> str:
     except binascii.Error as exc:
         raise UsageError(f"{source} holds no public key", hint="the PEM text is damaged") from exc
     if len(data) != 44 or data[:12] != bytes.fromhex("302a300506032b6570032100"):
-        raise UsageError(f"{source} is no Ed25519 key", hint="Ed25519 and OpenSSH keys are understood")
+        raise UsageError(f"{source} is not an Ed25519 key", hint="Ed25519 and OpenSSH keys are understood")
     return ed25519_line(data[12:])
 
 

@@ -14,6 +14,7 @@ SPAWNS = "subagent_"
 """How the names of tools begin that start a subagent; several in one reply run side by side."""
 
 _EMPTY_REPLIES = 2
+_CUT_OFF = "max_output_tokens: the answer was cut off at the output limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ def decide(state: RunState, rules: TurnRules) -> Effect | None:
     if turn.replied:
         return _after_reply(state)
     if turn.silent_steps and not _said_nothing(state):
-        return EndTurn(outcome="completed")
+        return EndTurn(outcome="limit", reason=_CUT_OFF) if turn.finish == "length" else EndTurn(outcome="completed")
     if turn.silent_steps > _EMPTY_REPLIES:
         return EndTurn(outcome="failed", reason=f"the model answered {turn.silent_steps} times with nothing")
     stop = _stop(state, rules)

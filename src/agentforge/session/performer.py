@@ -93,6 +93,7 @@ class SessionPerformer:
             max_output_tokens=runtime.max_output_tokens,
             temperature=runtime.temperature,
             on_delta=runtime.on_delta,
+            on_thought=runtime.on_thought,
             guard=runtime.guard,
             confirm=runtime.confirm,
             answered=runtime.answered,

@@ -71,6 +71,7 @@ class SessionRuntime:
     guard: Workspace | None = None
     snapshot: Callable[[RunState], tuple[str, bytes] | None] = lambda _state: None
     on_delta: Callable[[str], None] | None = None
+    on_thought: Callable[[str], None] | None = None
     before_call: Callable[[RunState, int], Iterable[Event]] = lambda _state, _index: ()
     together: Callable[[tuple[int, ...], RunState, AgentSpec], Iterable[Event]]
     compact: Callable[[RunState, str], Event]

@@ -52,13 +52,15 @@ def trace_setup(ground: TestSandbox, files: Sequence[str] = (), *, calls: bool =
         files: the only ones of which something is recorded; () = all.
         calls: write down calls of functions in these files, too.
     """
+    import importlib.util
     from pathlib import Path
 
-    import coverage
-
+    found = importlib.util.find_spec("coverage")  # the child imports it; here it may lack sqlite3
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("No module named 'coverage'", name="coverage")
     root = str(ground.root)
     return {
-        "package": str(Path(coverage.__file__).parent),
+        "package": str(Path(found.origin).parent),
         "root": root,
         "include": [f"{root}/{one}" for one in files] or [f"{root}/*"],
         "omit": [f"{root}/{one.removeprefix('*/')}" for one in _OMIT] + list(_OMIT),

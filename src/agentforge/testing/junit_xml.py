@@ -53,7 +53,7 @@ def read_cases(path: Path) -> tuple[JunitCase, ...]:
     except ElementTree.ParseError as exc:
         raise ToolchainError(f"the JUnit report {path.name} is broken: {exc}") from exc
     if root.tag not in ("testsuites", "testsuite"):
-        raise ToolchainError(f"{path.name} is no JUnit report: its root is <{root.tag}>")
+        raise ToolchainError(f"{path.name} is not a JUnit report: its root is <{root.tag}>")
     return tuple(_cases(root, suite=""))
 
 

@@ -30,7 +30,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     result = replace(result, matches=tuple(match for match in result.matches if context.may_read(match.path)))
     hits = sum(not match.is_context for match in result.matches)
     files = len({match.path for match in result.matches})
-    notes = [f"{hits} hits in {files} files for {pattern}"]
+    notes = [f"{hits} hit{'s' * (hits != 1)} in {files} file{'s' * (files != 1)} for {pattern}"]
     notes += [f"stopped at {result.stopped_at}: there are more"] * (result.stopped_at is not None) + [note] * bool(note)
     notes += ["searched without ripgrep"] * (result.engine == "python")
     return Observation(

@@ -43,7 +43,7 @@ def _free(todos: Mapping[str, object]) -> str:
 
 def _summary(todos: Mapping[str, Mapping[str, object]]) -> str:
     done = sum(bool(item["done"]) for item in todos.values())
-    return f"{len(todos)} todos, {done} done" if todos else "no todos"
+    return f"{len(todos)} todo{'s' * (len(todos) != 1)}, {done} done" if todos else "no todos"
 
 
 def _shown(todos: Mapping[str, Mapping[str, object]]) -> str:

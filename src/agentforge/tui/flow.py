@@ -15,7 +15,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
 from agentforge.tui import engine as engines
-from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happened, Wrote
+from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happened, Thought, Wrote
 from agentforge.tui.watching import job_lines
 
 _SHOWN_AT = (
@@ -76,6 +76,8 @@ class Flow:
         if isinstance(item, str):
             self._app.working.writes()
             await self._app.transcript.stream(item)
+        elif isinstance(item, Thought):
+            await self._app.transcript.think(item.text)
         elif isinstance(item, Happened):
             await self._happened(item)
         elif isinstance(item, Wrote):

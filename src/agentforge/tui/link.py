@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cancelling import interruptible
@@ -82,6 +83,15 @@ class Wrote:
         self.text = text
 
 
+class Thought:
+    """A piece of what the model thinks."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 class ChildHeard:
     """What a subagent recorded."""
 
@@ -114,20 +124,20 @@ class Link:
             self.put_wake()
 
     def taken(self) -> list[object]:
-        """Everything since the last time, in order; pieces of text that follow each other are joined."""
+        """Everything since the last time, in order; pieces of text, or of thinking, that follow each other are joined."""
         self._woken = False
-        joined: list[object] = []
-        pieces: list[str] = []
+        taken: list[object] = []
         while self._items:
-            item = self._items.popleft()
-            if isinstance(item, str):
-                pieces.append(item)
-                continue
-            if pieces:
-                joined.append("".join(pieces))
-                pieces = []
-            joined.append(item)
-        return [*joined, "".join(pieces)] if pieces else joined
+            taken.append(self._items.popleft())
+        joined: list[object] = []
+        for kind, items in groupby(taken, type):
+            if kind is str:
+                joined.append("".join(cast("Iterable[str]", items)))
+            elif kind is Thought:
+                joined.append(Thought("".join(item.text for item in cast("Iterable[Thought]", items))))
+            else:
+                joined += items
+        return joined
 
     def put(self, item: object) -> None:
         """Queue something for the screen."""
@@ -167,6 +177,10 @@ class Link:
     def delta(self, text: str) -> None:
         """Queue a piece of text."""
         self.put(text)
+
+    def thought(self, text: str) -> None:
+        """Queue a piece of what the model thinks."""
+        self.put(Thought(text))
 
     def output(self, text: str) -> None:
         """Queue lines that a running command wrote."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
@@ -136,6 +137,13 @@ class CallRow(Vertical):
         self._lines_heard += len(lines)
         self._live = [*self._live, *lines][-_TAIL:]
         self._glimpse(self._live, most=_TAIL, total=self._lines_heard)
+
+    def mused(self, text: str) -> None:
+        """Take a piece of what the model thinks, and show its last lines."""
+        self.output += text
+        room = max(20, self.size.width - 6)
+        lines = [part for line in clean(self.output[-room * _TAIL :]).splitlines() for part in wrap(line, room)]
+        self._glimpse(lines, most=_TAIL)
 
     def stepped(self, text: str) -> None:
         """Show the next step of a subagent as a branch; the last ones stay in sight while it works."""

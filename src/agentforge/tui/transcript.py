@@ -31,6 +31,7 @@ from agentforge.session.decide import SPAWNS
 from agentforge.tui.looks import Signs
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
+from agentforge.tui.thinking import Thinking
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -59,6 +60,7 @@ class Transcript(VerticalScroll):
         self._reply_text: list[str] = []
         self._reply_size = 0
         self._streamed = False
+        self._thinking = Thinking(signs)
         self._calls: dict[object, CallRow] = {}
         self._alone = _Alone()
 
@@ -102,6 +104,7 @@ class Transcript(VerticalScroll):
             if not text:
                 return
             self._streamed = True
+            self._thinking.fold()
             if self._reply is None or self._reply_size > _REPLY:
                 await self.end_reply()
                 self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
@@ -110,9 +113,17 @@ class Transcript(VerticalScroll):
             self._reply_size += len(text)
             await self._reply.append(text)
 
+    async def think(self, text: str) -> None:
+        """Show the end of what the model thinks while it does."""
+        async with self._alone:
+            row = self._thinking.hear(text)
+            if row is not None:
+                await self._add(row)
+
     async def end_reply(self) -> None:
         """The answer is whole."""
         async with self._alone:
+            self._thinking.fold()
             if self._reply is not None:
                 self.record.append(("reply", "".join(self._reply_text)))
             self._reply, self._reply_text, self._reply_size = None, [], 0
@@ -123,6 +134,7 @@ class Transcript(VerticalScroll):
             event = item.event
             if isinstance(event, kinds.ModelCalled):
                 self._streamed = False
+                self._thinking.begin()
             elif isinstance(event, kinds.ModelReplied):
                 await self._thought(event)
                 if event.text and not self._streamed:
@@ -184,13 +196,9 @@ class Transcript(VerticalScroll):
     async def _thought(self, event: kinds.ModelReplied) -> None:
         """What the model thought, folded, above what it said."""
         thinking = event.thinking.strip()
-        if not thinking:
-            return
-        line = CallLine(name="thought", argument=" ".join(clean(thinking).split())[:400], status="note")
-        row = CallRow(line, signs=self.signs)
-        row.output = thinking
-        row.add_class("thought")
-        await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
+        row = self._thinking.whole(thinking) if thinking else None
+        if row is not None:
+            await self.mount(row, before=self._reply) if self._reply is not None else await self._add(row)
 
     async def _skills(self, event: conversing.SessionChanged) -> None:
         """Which skills a message called for, and why."""

@@ -30,7 +30,10 @@ def choice_lines(item: Escalation, *, task_id: str) -> list[str]:
     """The choices as people read them: number, name, what happens, and below it the command."""
     lines = []
     for number, choice in enumerate(choices_of(item), start=1):
-        lines += [f"{number}. {choice.label}: {choice.then}", f"     {command_of(choice, item, task_id=task_id)}"]
+        lines += [
+            f"{number}. {choice.label.rstrip('.')}: {choice.then}",
+            f"     {command_of(choice, item, task_id=task_id)}",
+        ]
     return lines
 
 

@@ -134,9 +134,9 @@ def test_a_bare_repository_is_read_and_named_commits_come_in_their_order(history
 
 def test_what_is_no_repository_or_no_commit_is_refused(history: Past, tmp_path: Path) -> None:
     history.commit("first", {"kit.py": "a = 1\n"})
-    with pytest.raises(RepositoryError, match="no git repository"):
+    with pytest.raises(RepositoryError, match="not a git repository"):
         History(tmp_path)
-    with pytest.raises(RepositoryError, match="no folder"):
+    with pytest.raises(RepositoryError, match="not a folder"):
         History(tmp_path / "none")
     with pytest.raises(RepositoryError, match="no commit 'gone'"):
         list(History(history.folder).read(shas=("gone",)))

@@ -84,10 +84,10 @@ def test_without_examples_the_scripted_model_is_told_the_checks(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "he.jsonl:1 is no JSON"),
+        ("{", "he.jsonl:1 is not JSON"),
         ('{"task_id": "a"}', "has no prompt, entry_point, test"),
         (_line(entry_point="other"), "does not define other"),
-        (_line(prompt="def quadruple("), "is no Python"),
+        (_line(prompt="def quadruple("), "is not Python"),
     ],
 )
 def test_a_line_that_is_no_task_is_named(tmp_path: Path, text: str, said: str) -> None:

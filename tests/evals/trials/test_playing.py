@@ -78,7 +78,7 @@ def test_a_process_that_breaks_leaves_a_failed_row(
         (("own", "--model", "scripted:other"), "no task has the answers other"),
         (("own", "--model", "nobody/x"), "nobody"),
         (("own",), "no model"),
-        (("own", "--model", "scripted", "--resume"), "was broken off"),
+        (("own", "--model", "scripted", "--resume"), "was interrupted"),
         (("own", "--model", "scripted", "--set", "x"), "no value"),
         (("own", "--model", "scripted", "--against", "old"), "no evaluation 'old'"),
     ],

@@ -61,7 +61,7 @@ def test_tasks_are_chosen_by_name_pattern_action_and_expectation() -> None:
         ("action: fix\n", r"missing keys \['request'\]"),
         ("request: a\naction: fix\nbase: gone\nexpected: must-ask\n", "no base 'gone'"),
         ("request: a\naction: fix\nexpected: must-ask\n", "there is no repository"),
-        ("request: a\naction: fix\nfiles: {../a.py: x}\nexpected: must-ask\n", "is no relative path with a text"),
+        ("request: a\naction: fix\nfiles: {../a.py: x}\nexpected: must-ask\n", "is not a relative path with a text"),
     ],
 )
 def test_a_folder_that_is_no_task_says_why(tmp_path: Path, text: str, said: str) -> None:

@@ -91,6 +91,11 @@ def test_later_stages_see_the_words_of_the_request_and_people_what_has_no_place(
     ]  # fmt: skip
 
 
+def test_nothing_counts_as_not_done_before_there_is_a_specification() -> None:
+    state = _with_ledger(replace(inside("clarify"), artifacts={}))
+    assert (list(left_to_see(state)), ask_lines(state)) == ([], [])
+
+
 def test_a_broken_example_is_asked_about_once_and_only_where_there_is_a_ledger() -> None:
     facts = {"green": {"held_out": {"complaints": [{"call": "f(1)", "text": "f(1) -> 2; it is 3 now"}]}}}
     plain = inside("green", facts=facts)

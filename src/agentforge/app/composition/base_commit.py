@@ -21,7 +21,7 @@ def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
     """
     if options.include_dirty:
         if options.base:
-            raise UsageError("--base and --include-dirty exclude each other", hint="use one of them")
+            raise UsageError("--base and --include-dirty cannot be used together", hint="use one of them")
         data.mkdir(parents=True, exist_ok=True)
         tree = git.dirty_snapshot(data / f"dirty-{git.head()[:12]}.index")
         head = git.head()

@@ -76,5 +76,5 @@ def _kept_token(path: Path) -> str:
     except (OSError, ValueError) as exc:
         raise UsageError(f"{path} cannot be read: {exc}", hint="name another --token-file") from exc
     if len(token) < 20 or not token.replace("-", "").replace("_", "").isalnum():
-        raise UsageError(f"{path} holds no token", hint="remove it, and a good one is made")
+        raise UsageError(f"{path} contains no token", hint="remove it, and AgentForge makes a new one")
     return token

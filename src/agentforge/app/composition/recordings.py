@@ -51,4 +51,4 @@ def _refuse(event: kinds.Event, name: str) -> None:
             f"{name} made several attempts, each with replies of its own", hint=f"export one: {event.children[0]}"
         )
     if isinstance(event, kinds.ToolStarted) and event.name == TOOL:
-        raise UsageError(f"{name}: an agent of another maker did a stage; what it did cannot be played again")
+        raise UsageError(f"{name}: another agent worked on a stage; its work cannot be played again")

@@ -231,7 +231,7 @@ def named(cwd: Path, text: str) -> dict[str, object]:
     if len(rows) == 1:
         return rows[0]
     if rows:
-        raise UsageError(f"{text!r} fits {len(rows)} violations", hint="give more of the id")
+        raise UsageError(f"{text!r} matches {len(rows)} violations", hint="give more characters of the id")
     raise UsageError(f"no violation {text!r}", hint="`agentforge violations list --all` shows them")
 
 

@@ -102,7 +102,7 @@ def _by_id(
         measured = _measured(git, base, settings=settings, environ=environ, paths=paths, only=only)
         found = [one for one in measured[1] if one.violation_id.startswith(text)]
         if len(found) > 1:
-            raise UsageError(f"{text!r} fits {len(found)} violations", hint="give more of the id")
+            raise UsageError(f"{text!r} matches {len(found)} violations", hint="give more characters of the id")
         if found:
             _refuse_what_no_run_repairs(found[0])
             groups.append(found)
@@ -140,10 +140,10 @@ def _listed(top: Path, text: str) -> dict[str, object] | None:
 
     rows = [row for row in known(top) if str(row["violation_id"]).startswith(text)]
     if len(rows) > 1:
-        raise UsageError(f"{text!r} fits {len(rows)} violations", hint="give more of the id")
+        raise UsageError(f"{text!r} matches {len(rows)} violations", hint="give more characters of the id")
     if rows and rows[0]["source"] == "imported":
         raise UsageError(
-            f"{rows[0]['violation_id']} was imported: nobody here can look again whether it is gone",
+            f"{rows[0]['violation_id']} was imported: AgentForge cannot check whether it is gone",
             hint="let a contract for code run its tool (`command:`), then fix what that finds",
         )
     return rows[0] if rows else None
@@ -225,7 +225,7 @@ def _explain_absence(row: Mapping[str, object] | None, text: str, report: CheckR
     dirty = git.is_dirty()
     if row["file"] in dirty:
         raise UsageError(
-            f"{row['violation_id']} stands in uncommitted changes of {row['file']}",
+            f"{row['violation_id']} is in uncommitted changes of {row['file']}",
             hint="commit them, or start from the files as they are: --include-dirty",
         )
 

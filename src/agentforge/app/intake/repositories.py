@@ -109,7 +109,7 @@ def repository_around(cwd: Path, environ: Mapping[str, str]) -> Repository:
     ]
     if not found:
         raise UsageError(
-            f"{cwd} lies in no repository that has a name yet",
+            f"{cwd} is not in a repository that AgentForge knows by name",
             hint=f"agentforge repo add {top or 'PATH'}, or --repo NAME",
         )
     return found[0]
@@ -157,7 +157,7 @@ def _default_branch(git: Git) -> str:
         return remote
     if git.found_on is None:
         raise RepositoryError(
-            f"{git.top} stands on no branch, and its remote names none", hint="pass --default-branch NAME"
+            f"{git.top} is not on a branch, and its remote names no default branch", hint="pass --default-branch NAME"
         )
     return git.found_on.removeprefix("refs/heads/")
 
@@ -168,5 +168,5 @@ def _check_contracts(entry: Repository) -> None:
     folder = (entry.path / entry.contracts_path).resolve()
     if not folder.is_relative_to(entry.path) or not folder.is_dir():
         raise UsageError(
-            f"{entry.contracts_path} is no folder of {entry.path}", hint="name a folder relative to the repository"
+            f"{entry.contracts_path} is not a folder of {entry.path}", hint="name a folder relative to the repository"
         )

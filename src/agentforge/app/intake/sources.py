@@ -67,7 +67,7 @@ def issue_source(value: Mapping[str, object], *, fallback: str = "") -> RequestS
     """
     title, body = value.get("title"), value.get("body")
     if not isinstance(title, str) or not title.strip():
-        raise UsageError("the issue has no title", hint="title and body are what is worked on")
+        raise UsageError("the issue has no title", hint="AgentForge works on title and body")
     address = value.get("html_url") or value.get("url")
     request = f"{title.strip()}\n\n{body}" if isinstance(body, str) and body.strip() else title.strip()
     return RequestSource(id=str(address) if isinstance(address, str) and address else fallback, request=request)
@@ -142,7 +142,7 @@ def _lives(pid: object) -> bool:
 
 def _through_gh(url: str, environ: Mapping[str, str]) -> RequestSource:
     if urlsplit(url).hostname is None:
-        raise UsageError(f"{url} is no address", hint="https://github.com/OWNER/NAME/issues/NUMBER")
+        raise UsageError(f"{url} is not an address", hint="https://github.com/OWNER/NAME/issues/NUMBER")
     command = ["gh", "issue", "view", url, "--json", "title,body,url"]
     try:
         done = subprocess.run(
@@ -155,7 +155,8 @@ def _through_gh(url: str, environ: Mapping[str, str]) -> RequestSource:
         )
     except FileNotFoundError as exc:
         raise ToolchainError(
-            "issues behind an address are read by `gh`, which is not installed", hint="or save the issue to a file"
+            "issues behind an address can be read only with `gh`, which is not installed",
+            hint="or save the issue to a file",
         ) from exc
     except subprocess.TimeoutExpired as exc:
         raise ToolchainError(f"gh did not answer within {_GH_TIMEOUT_S} s", hint="is the network there?") from exc

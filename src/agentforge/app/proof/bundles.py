@@ -56,7 +56,7 @@ def bundle(cwd: Path, task_id: str) -> Packed:
 
     found = load(cwd, task_id)
     if found.running:
-        raise ConflictError(f"{found.state.run_id} is being driven by a process", hint="wait for its end")
+        raise ConflictError(f"{found.state.run_id} is being worked on by another process", hint="wait for its end")
     if not read_holder(found.folder).released:  # its process died: the views lag behind
         RunLog.open(found.folder, clock=utc_now).close()
     files = FolderFiles(found.folder)

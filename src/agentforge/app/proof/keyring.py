@@ -146,7 +146,7 @@ def _sign_with_ed25519(path: Path, data: bytes) -> bytes:
         hint = f"{command_for('sign')}, or move the key away to deliver unsigned; then resume"
         raise ToolchainError(f"the signing key {path} cannot be used: {exc}", hint=hint) from exc
     if not isinstance(key, Ed25519PrivateKey):
-        raise ToolchainError(f"{path} is no Ed25519 key", hint="make one: agentforge keys init")
+        raise ToolchainError(f"{path} is not an Ed25519 key", hint="make one: agentforge keys init")
     return key.sign(data)
 
 

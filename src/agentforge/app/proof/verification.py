@@ -297,7 +297,7 @@ def _meant(git: Git, target: str) -> str:
         return git.resolve(target)
     except RepositoryError as exc:
         raise UsageError(
-            f"{target!r} is no task, branch, commit or bundle here",
+            f"{target!r} is not a task, branch, commit or bundle here",
             hint="`agentforge status` lists the tasks, `git branch -a` the branches",
         ) from exc
 
@@ -323,7 +323,7 @@ def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, envir
     try:
         return _verify_commit(git, commit, around, options, environ)
     except MEANINGLESS as exc:
-        raise IntegrityError(f"the note of {oid[:12]} means nothing: {exc!s:.200}", hint="fetch it again") from exc
+        raise IntegrityError(f"the note of {oid[:12]} cannot be read: {exc!s:.200}", hint="fetch it again") from exc
 
 
 def _tip_check(files: Files, oid: str) -> Check:

@@ -157,7 +157,7 @@ def _require_none_under_way(cwd: Path, last: RunResult) -> None:
     rows = [row for row in listing(cwd) if row.branch == last.state.branch and row.outcome not in over]
     if rows:
         raise ConflictError(
-            f"{rows[0].task_id} goes on from {last.state.run_id} already: it is {rows[0].outcome}",
+            f"{rows[0].task_id} already continues {last.state.run_id}: it is {rows[0].outcome}",
             hint=f"agentforge resume {rows[0].task_id}, or agentforge abort {rows[0].task_id}",
         )
 

@@ -121,7 +121,7 @@ def planned(
     if plan is None:
         names = ", ".join(wanted.names)
         raise UsageError(
-            f"{names} is no Python code of this project", hint="name it as it is defined: name, Class.name"
+            f"{names} is not Python code of this project", hint="name it as it is defined: name, Class.name"
         )
     first = plan.targets[0]
     placed = replace(wanted, place=first.source.path) if first.name and wanted.names == (first.name,) else wanted

@@ -121,6 +121,7 @@ class Chat:
         self._stop = Cancellation()
         self.work = TurnWork(self.workshop)
         log.subscribe(self.work.heard)
+        log.subscribe(self.desk.heard)
         log.subscribe(person.heard)
 
     @classmethod
@@ -276,7 +277,7 @@ class Chat:
             KeyboardInterrupt: the user stopped it; nothing is recorded.
         """
         if self.state.talk.open:
-            raise ConflictError("a turn goes on", hint="stop it first")
+            raise ConflictError("the agent is still working", hint="stop it first")
         self._stop = Cancellation()
         with under(self._stop):
             ran = run_own(self.workshop, command)
@@ -290,7 +291,8 @@ class Chat:
     def drop(self, *, outcome: kinds.TurnOutcome = "interrupted", reason: str = "dropped") -> None:
         """Close the open turn where it stands; the history stays valid."""
         if self.state.talk.open:
-            self.log.append(kinds.TurnFinished(turn=self.state.talk.turn, outcome=outcome, reason=reason))
+            said = self.workshop.scrubbed("".join(self.desk.begun))
+            self.log.append(kinds.TurnFinished(turn=self.state.talk.turn, outcome=outcome, reason=reason, said=said))
 
     def change(self, **changes: object) -> None:
         """Switch something for the rest of the session: model, approval, work_mode, name, ..."""

@@ -173,7 +173,7 @@ class Checkpoints:
 
     def _require_closed(self) -> None:
         if self._log.state.talk.open:
-            raise ConflictError("a turn goes on", hint="stop it first")
+            raise ConflictError("the agent is still working", hint="stop it first")
 
     def _made(self, reason: str, *, label: str = "") -> kinds.CheckpointMade:
         tree = self._tree()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _TELLING = (
     "command",
-    "path",
     "pattern",
+    "path",
     "query",
     "url",
     "goal",
@@ -90,9 +90,17 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
         name=line.name,
         argument=line.argument,
         status=event.status,
-        result="" if result == line.argument else result,
+        result=_beside(result, line.argument),
         duration=duration_text(event.duration_ms / 1000),
     )
+
+
+def _beside(result: str, argument: str) -> str:
+    """A result without the argument that stands before it."""
+    said = result if result != argument else ""
+    for words in (f"{argument}: ", f"{argument} ") if argument else ():
+        said = said.removeprefix(words)
+    return said.removesuffix(f" for {argument}") if argument else said
 
 
 def telling(arguments: Mapping[str, object]) -> str:

@@ -26,6 +26,7 @@ _LIMITS = {
     "budget_usd": "error_max_budget_usd",
     "budget_tokens": "error_max_budget_tokens",
     "deadline": "error_deadline",
+    "max_output_tokens": "error_max_output_tokens",
     "structured_output": "error_max_structured_output_retries",
 }
 _DENIED = "error_permission_denied"

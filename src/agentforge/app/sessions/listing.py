@@ -58,7 +58,7 @@ def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
     """
     found = [row for row in all_sessions(environ, cwd=cwd) if not row.problem]
     if not found:
-        raise UsageError(f"no session was begun in {cwd}", hint="begin one without --continue")
+        raise UsageError(f"no session was started in {cwd}", hint="begin one without --continue")
     return found[0].session_id
 
 

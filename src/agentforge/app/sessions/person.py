@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from agentforge.events.kinds import ApprovalAnswered, Event
+from agentforge.events.kinds import ApprovalAnswered, Event, ModelCalled, ModelReplied
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -98,15 +98,27 @@ class Desk:
 
     Attributes:
         rules: texts of the rules that were allowed for the rest of the session.
+        begun: the reply that streams in, as far as it came.
     """
 
     def __init__(self, person: Person, *, step: Callable[[], int]) -> None:
         self.person = person
         self.rules: list[str] = []
+        self.begun: list[str] = []
         self._step = step
         self._answers: list[Event] = []
         self._words = ""
         self._absent = isinstance(person, Nobody)
+
+    def delta(self, text: str) -> None:
+        """Pass a piece of the reply on, and keep it until the reply is recorded: whoever stops it has read it."""
+        self.begun.append(text)
+        self.person.delta(text)
+
+    def heard(self, event: Event, _state: RunState) -> None:
+        """A reply begins, or is recorded: what came of it before no longer counts."""
+        if isinstance(event, ModelCalled | ModelReplied):
+            self.begun = []
 
     @property
     def present(self) -> bool:

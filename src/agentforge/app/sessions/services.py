@@ -117,7 +117,8 @@ class Workshop:
             hooks=self.hooks,
             guard=self.guard,
             snapshot=self.snapshot,
-            on_delta=self.desk.person.delta,
+            on_delta=self.desk.delta,
+            on_thought=getattr(self.desk.person, "thought", None),
             before_call=self.checkpoints.before_call,
             together=self.together,
             compact=self.compact,
@@ -170,7 +171,7 @@ class Workshop:
 
     def situation(self, state: RunState) -> str:
         """What the model should know now and would else forget: todos, and what runs in the background."""
-        todos = [f"- {name}: {item}" for name, item in state.talk.todos.items()]
+        todos = [_todo_line(name, item) for name, item in state.talk.todos.items()]
         parts = ["\n".join(["Todos:", *todos])] if todos else []
         if state.talk.background:
             parts.append(situation_of(state.talk.background, self.unread()))
@@ -309,7 +310,6 @@ class Workshop:
 
     def scrubbed(self, text: str) -> str:
         """A text without secrets."""
-
         return redact(text, secrets=self.secrets).text
 
     # -- safety
@@ -354,3 +354,10 @@ class Workshop:
             self.shed.close()
         for models in self._models.values():
             models.close()
+
+
+def _todo_line(name: str, item: object) -> str:
+    """A todo as the model reads it: its id, whether it is done, what it is."""
+    if not isinstance(item, Mapping):
+        return f"- {name}: {item}"
+    return f"- [{'x' if item.get('done') else ' '}] {name}: {item.get('text', '')}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import importlib.util
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +19,7 @@ from agentforge.config.settings import Settings, load
 from agentforge.config.suite_record import last_run
 from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
+from agentforge.store.log.files import storage_error
 from agentforge.suite.detection import detect
 from agentforge.suite.test_counts import count_tests
 from agentforge.suite.test_environment import Rig
@@ -98,7 +101,11 @@ def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check
 
 def _python() -> Check:
     version = ".".join(str(part) for part in sys.version_info[:3])
-    return Check(name="python", status="ok", message=f"{version} at {sys.executable}")
+    message = f"{version} at {sys.executable}"
+    if importlib.util.find_spec("_sqlite3") is None:
+        detail = "it was built without sqlite3, which a queue needs: install AgentForge with a complete Python for one"
+        return Check(name="python", status="warning", message=message, detail=detail)
+    return Check(name="python", status="ok", message=message)
 
 
 def _git(environ: Mapping[str, str]) -> Check:
@@ -265,9 +272,13 @@ def _data(environ: Mapping[str, str]) -> Check:
         with tempfile.NamedTemporaryFile(dir=folder) as file:
             file.write(b"x")
             os.fsync(file.fileno())
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         free = shutil.disk_usage(folder).free
-    except (OSError, AgentForgeError) as exc:
-        return Check(name=name, status="error", message=str(exc), detail="set AGENTFORGE_HOME to a writable folder")
+    except AgentForgeError as exc:
+        return Check(name=name, status="error", message=exc.message, detail=exc.hint)
+    except OSError as exc:
+        told = storage_error(exc, data_dir(environ))
+        return Check(name=name, status="error", message=told.message, detail=told.hint)
     message = f"{folder}, {free / 1024**3:.1f} GiB free"
     if free < _MIN_FREE_BYTES:
         return Check(

@@ -51,7 +51,7 @@ def offer_of(address: str, *, key: str = "") -> Offer:
     whole = address.strip().rstrip("/")
     whole = whole if "://" in whole else f"http://{whole}"
     if urlsplit(whole).scheme not in ("http", "https") or not urlsplit(whole).hostname:
-        raise UsageError(f"{address!r} is no address of a server", hint="for example http://127.0.0.1:8080/v1")
+        raise UsageError(f"{address!r} is not an address of a server", hint="for example http://127.0.0.1:8080/v1")
     tried = (whole,) if urlsplit(whole).path.rstrip("/").endswith("/v1") else (whole, f"{whole}/v1")
     for base_url in tried:
         names = _names(base_url, key)

@@ -51,14 +51,14 @@ def _retry(chat: Chat, _rest: str) -> SlashReply:
 def _clear(chat: Chat, _rest: str) -> SlashReply:
 
     if chat.state.talk.open:
-        raise ConflictError("a turn goes on", hint="stop it first")
+        raise ConflictError("the agent is still working", hint="stop it first")
     chat.log.append(HistoryCleared())
     return SlashReply(text="The conversation starts anew; todos, settings and checkpoints stay.")
 
 
 def _compact(chat: Chat, _rest: str) -> SlashReply:
     if chat.state.talk.open:
-        raise ConflictError("a turn goes on", hint="stop it first")
+        raise ConflictError("the agent is still working", hint="stop it first")
     event = chat.workshop.compact(chat.state, "asked")
     if not event.entries:
         return SlashReply(text="There is nothing to compact.")

@@ -22,7 +22,7 @@ def _memory(chat: Chat, rest: str) -> SlashReply:
         "show": _show, "list": _show, "set": _set, "delete": _delete, "clear": _clear, "edit": _edit, "edited": _edited,
     }  # fmt: skip
     if action not in acts:
-        raise UsageError(f"/memory knows no {action!r}", hint=_USAGE)
+        raise UsageError(f"/memory has no action {action!r}", hint=_USAGE)
     reply = acts[action](chat, words, scope)
     if action in ("set", "delete", "clear", "edited"):
         chat.workshop.__dict__.pop("instructions", None)  # the next request holds them as they are now

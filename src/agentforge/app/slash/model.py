@@ -103,7 +103,7 @@ def _fallbacks(chat: Chat, rest: str) -> SlashReply:
     elif verb == "remove" and names:
         unknown = [name for name in names if name not in now]
         if unknown:
-            raise UsageError(f"{unknown[0]} is no fallback", hint=", ".join(now) or "there are none")
+            raise UsageError(f"{unknown[0]} is not a fallback", hint=", ".join(now) or "there are none")
         now = [name for name in now if name not in names]
     elif verb == "clear" and not names:
         now = []

@@ -25,7 +25,7 @@ def _swarm(chat: Chat, rest: str) -> SlashReply:
 
     acts = {"investigate": investigate, "build": build}
     if action not in acts:
-        raise UsageError(f"/swarm knows no {action!r}", hint=_USAGE)
+        raise UsageError(f"/swarm has no action {action!r}", hint=_USAGE)
     return SlashReply(text=acts[action](chat, _unquoted(words)))
 
 

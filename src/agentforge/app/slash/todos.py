@@ -19,7 +19,7 @@ def _todos(chat: Chat, rest: str) -> SlashReply:
         chat.log.append(TodosChanged(todos={}))
         return SlashReply(text=f"Cleared {len(todos)} todos.", data={"todos": {}})
     if rest:
-        raise UsageError(f"/todos knows no {rest!r}", hint="/todos or /todos --clear")
+        raise UsageError(f"/todos has no action {rest!r}", hint="/todos or /todos --clear")
     rows = [_row(name, item) for name, item in todos.items()]
     return SlashReply(text="\n".join(rows) or "There are no todos.", data={"todos": dict(todos)})
 

@@ -104,7 +104,7 @@ class Traveller:
         done = push(self._git.command, self._remote, commit=commit, ref=snapshot_ref(state.run_id))
         if done.outcome == "overtaken":
             raise LockedError(
-                f"{state.run_id} went on elsewhere: {self._remote} holds records that this machine does not have",
+                f"{state.run_id} was continued on another machine: {self._remote} holds records that this machine does not have",
                 hint=f"this copy stops; bring the other one with: agentforge fetch {state.run_id}",
             )
         self._note(error=hidden_keys(done.reason, os.environ)[:500] if done.outcome == "failed" else "", commit=commit)

@@ -92,7 +92,7 @@ def resolve(
         raise _no_escalation(cwd, escalation_id)
     if len(found) > 1:
         options = ", ".join([*(row.address for row in found[:5]), *(["..."] if len(found) > 5 else [])])
-        raise UsageError(f"{escalation_id} fits several tasks: {options}", hint="use the long form")
+        raise UsageError(f"{escalation_id} matches several tasks: {options}", hint="use the long form")
     row = found[0]
     with task_log(row.folder, environ, leaving_s=LEAVING_S) as log:
         if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
@@ -177,8 +177,8 @@ def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
         if escalation_id in (row.item.escalation_id, row.address):
             ended = load_state(row.folder).outcome
             if ended:
-                return ConflictError(f"{row.address} is closed: {row.task_id} is over ({ended})")
+                return ConflictError(f"{row.address} is closed: {row.task_id} has ended ({ended})")
             return ConflictError(
-                f"{row.address} was answered already", hint=f"go on with: agentforge resume {row.task_id}"
+                f"{row.address} was answered already", hint=f"continue with: agentforge resume {row.task_id}"
             )
     return UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")

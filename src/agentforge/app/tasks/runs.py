@@ -209,7 +209,7 @@ def _changed_limits(state: RunState, limits: GivenLimits) -> dict[str, int | flo
     """The limits that hold from now on; a run that is over has none."""
     if state.outcome:
         raise ConflictError(
-            f"{state.run_id} is over: {state.outcome}", hint="start a new task, or look at it with inspect"
+            f"{state.run_id} has ended: {state.outcome}", hint="start a new task, or look at it with inspect"
         )
     return raised(state, limits)
 

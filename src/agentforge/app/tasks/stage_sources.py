@@ -93,7 +93,7 @@ def _of_file(file: Path, repo: Path | None) -> Added:
         raise
     except BaseException as exc:  # a stranger's file: also sys.exit, also a broken import
         told = f"{type(exc).__name__}: {exc}"
-        raise ConfigError(f"{source} cannot be loaded: {told}", hint="repair it or take it away") from exc
+        raise ConfigError(f"{source} cannot be loaded: {told}", hint="repair or remove it") from exc
     return _added(stage, name=file.stem, source=source, content=content)
 
 
@@ -124,7 +124,7 @@ def _of_package(name: str) -> Added:
         raise ConfigError(f"{SETTING}: no installed package brings a stage {name!r}", hint=f"they bring: {known}")
     if len(points) > 1:
         both = " and ".join(point.value for point in points)
-        raise ConfigError(f"two packages bring a stage {name!r}: {both}", hint="take one of them away")
+        raise ConfigError(f"two packages bring a stage {name!r}: {both}", hint="remove one of them")
     point = points[0]
     owner = f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a package"
     try:
@@ -141,7 +141,9 @@ def _added(stage: object, *, name: str, source: str, content: bytes) -> Added:
         raise ConfigError(f"{source} holds no stage: STAGE is {kind}", hint=_EXAMPLE)
     for field in fields(cast("Any", Stage)):
         if not _fits(getattr(stage, field.name), field.name):
-            raise ConfigError(f"{source}: {field.name} is no {_kind_of(field.name)}", hint="see docs/howto/stages.md")
+            raise ConfigError(
+                f"{source}: {field.name} is not a {_kind_of(field.name)}", hint="see docs/howto/stages.md"
+            )
     if stage.name != name:
         raise ConfigError(f"{source}: the stage is called {stage.name!r}", hint=f'write name="{name}"')
     return Added(stage=_guarded(stage, source), source=source, digest=digest_bytes(content), content=content)

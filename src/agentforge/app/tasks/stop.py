@@ -41,7 +41,7 @@ def abort(
     place = os.environ if environ is None else environ
     with task_log(find_task(repository(cwd), task_id)[1], place, leaving_s=LEAVING_S) as log:
         if log.state.outcome:
-            raise ConflictError(f"{log.state.run_id} is over: {log.state.outcome}")
+            raise ConflictError(f"{log.state.run_id} has ended: {log.state.outcome}")
         message = reason or "aborted by the user"
         by = place.get("USER") or place.get("LOGNAME") or "user"
         with shared(log, settings):

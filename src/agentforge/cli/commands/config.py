@@ -121,7 +121,7 @@ def set_(key: str, value: str | None, where: str | None, remove: bool, cwd: str 
     """
 
     if (value is None) != remove:
-        raise UsageError("a value is wanted, or --remove", hint=f"agentforge config set {key} VALUE")
+        raise UsageError("the new value is missing", hint=f"agentforge config set {key} VALUE")
     folder = folder_of(cwd)
     top = project_top(folder, os.environ) or folder
     home = home_of(top, key)

@@ -144,7 +144,7 @@ def check(file: Path, name: str | None, cwd: str | None, as_json: bool) -> int:
     else:
         click.echo("\n".join(_row_text(row) for row in rows))
     if failed and not as_json:
-        raise VerificationFailed(f"{file} does not keep {contract.name}", hint=f"{len(failed)} rules above failed")
+        raise VerificationFailed(f"{file} does not fulfil {contract.name}", hint=f"{len(failed)} rules above failed")
     return VerificationFailed.exit_code if failed else 0
 
 
@@ -211,7 +211,7 @@ def _read(file: Path) -> object:
 
     try:
         if file.stat().st_size > _MAX_BYTES:
-            raise UsageError(f"{file} is larger than {_MAX_BYTES} bytes", hint="this is no artifact")
+            raise UsageError(f"{file} is larger than {_MAX_BYTES} bytes", hint="this is not an artifact")
         return load_strict(file.read_text(encoding="utf-8"), source=str(file))
     except (OSError, UnicodeDecodeError) as exc:
         raise UsageError(f"{file} cannot be read: {exc}", hint="pass a YAML file") from exc

@@ -35,7 +35,7 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
     """Show what task ID cost by stage, attempt and model. PROMPT is without the cached tokens, which stand apart."""
 
     if (task_id is None) != everything:
-        raise UsageError("name one task, or say --all", hint="agentforge cost ID, or agentforge cost --all")
+        raise UsageError("name one task, or pass --all", hint="agentforge cost ID, or agentforge cost --all")
     place = open_place(cwd)
     value = costing.cost_of_task(place.cwd, task_id) if task_id is not None else costing.cost_of_all(place.cwd)
     if as_json:

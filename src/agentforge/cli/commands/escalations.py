@@ -100,7 +100,7 @@ def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
         return (waiting or found)[0]
     if not found:
         raise UsageError(f"there is no escalation {escalation_id!r}", hint="see: agentforge escalations list")
-    raise UsageError(f"{escalation_id} fits several tasks", hint="one of " + ", ".join(row.address for row in found))
+    raise UsageError(f"{escalation_id} matches several tasks", hint="one of " + ", ".join(row.address for row in found))
 
 
 def _value(row: Waiting) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -138,8 +139,56 @@ A server runs in the sandbox: it sees the workspace, no home and no network, unl
 def add(name: str, target: tuple[str, ...], scope: str, as_json: bool, cwd: str | None, **given: Any) -> int:
     """Add the server NAME: an address, or behind `--` the command that starts it."""
 
+    return _added(name, _table(name, target, scope=scope, given=given), scope=scope, as_json=as_json, cwd=cwd)
+
+
+@mcp.command(
+    name="add-json",
+    epilog="""\b
+Examples:
+  agentforge mcp add-json tracker '{"type": "http", "url": "https://tracker.example.org/mcp"}'
+  agentforge mcp add-json files '{"command": "npx", "args": ["-y", "some-server", "."], "network": true}'
+
+\b
+The object is one entry of `mcpServers`, as the pages of servers show it: command, args and env, or url and headers.
+""",
+)
+@click.argument("name")
+@click.argument("text", metavar="JSON")
+@click.option(
+    "--scope", "-s", type=click.Choice(_SCOPES), default="user", show_default=True, help="Whose server it is."
+)
+@json_option
+@cwd_option
+def add_json(name: str, text: str, scope: str, as_json: bool, cwd: str | None) -> int:
+    """Add the server NAME from a JSON object, as other agents write it in .mcp.json."""
+
+    return _added(name, _parsed(name, text), scope=scope, as_json=as_json, cwd=cwd)
+
+
+def _parsed(name: str, text: str) -> dict[str, object]:
+    """One entry of `mcpServers`, without the type that its keys say anyway.
+
+    Raises:
+        UsageError: it is no such object.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise UsageError(f"this is no JSON: {exc}", hint="put the object into single quotes") from exc
+    servers = value.get("mcpServers") if isinstance(value, dict) else None
+    value = servers.get(name) if isinstance(servers, dict) else value
+    if not isinstance(value, dict):
+        raise UsageError(f"there is no server {name!r} in it", hint='{"command": ..., "args": [...]} or {"url": ...}')
+    kind = value.pop("type", None)
+    if kind not in (None, "http" if "url" in value else "stdio"):
+        raise UsageError(f"a server of the type {kind!r} is not spoken to", hint='the types are "stdio" and "http"')
+    return value
+
+
+def _added(name: str, server: Mapping[str, object], *, scope: str, as_json: bool, cwd: str | None) -> int:
+    """Write a server down and say where."""
     place = open_place(cwd)
-    server = _table(name, target, scope=scope, given=given)
     file, advice = server_settings.add_server(
         name, server, scope=cast("Scope", scope), cwd=place.cwd, environ=place.environ
     )
@@ -240,7 +289,7 @@ def _table(name: str, target: tuple[str, ...], *, scope: str, given: Mapping[str
     transport = "http" if over_http else "stdio"
     if given["transport"] not in (None, transport):
         raise UsageError(
-            f"{first!r} is no {given['transport']} server", hint="an address begins with http:// or https://"
+            f"{first!r} is not a {given['transport']} server", hint="an address begins with http:// or https://"
         )
     more = [f"--{key.replace('_', '-')}" for key in ("network", "no_sandbox", "read", "write") if given[key]]
     wrong = [*(["--env"] if given["env"] else []), *more] if over_http else ["--header"] if given["header"] else []
@@ -273,7 +322,7 @@ def _pairs(texts: tuple[str, ...], sign: str, *, option: str) -> dict[str, str]:
     for text in texts:
         key, found, value = text.partition(sign)
         if not found or not key.strip():
-            raise UsageError(f"{option} {text!r} is no NAME{sign}VALUE", hint="correct it")
+            raise UsageError(f"{option} {text!r} is not a NAME{sign}VALUE", hint="correct it")
         pairs[key.strip()] = value.strip()
     return pairs
 

@@ -41,7 +41,7 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
     place = open_place(cwd)
     if not place.settings.table("notify"):
         raise UsageError(
-            "the settings name no way to tell anybody",
+            "the settings name no way to notify anybody",
             hint="set notify.webhook, notify.urls, notify.command or notify.desktop",
         )
     desk = open_desk(place.settings, place.environ)

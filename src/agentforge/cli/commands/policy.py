@@ -116,9 +116,9 @@ def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool
     """Write a RULE into your own settings; rules of a project stand in its own."""
 
     if days is not None and for_ever:
-        raise UsageError("--days and --for-ever exclude each other", hint="give one of them")
+        raise UsageError("--days and --for-ever cannot be used together", hint="give one of them")
     if ")" in rule and rule.rpartition(")")[2].strip():
-        raise UsageError(f"{rule!r} has an end of its own", hint="write the rule alone, and --days N")
+        raise UsageError(f"{rule!r} already has an end", hint="write the rule alone, and --days N")
     usual = RULE_DAYS if verdict == "allow" and not for_ever else None
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     environ = open_place(None).environ

@@ -121,7 +121,7 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
     """
     form = form_of(output_format, as_json=as_json)
     if not given["from_review"] and not given["from_ci"]:
-        raise UsageError("nothing was named to go on from", hint="--from-review, --from-ci, or both")
+        raise UsageError("no source was named", hint="--from-review, --from-ci, or both")
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}

@@ -76,7 +76,7 @@ def rename(symbol: str, new_name: str, **given: Any) -> int:
     """
     owner, _, last = new_name.rpartition(".")
     if owner and owner != symbol.rpartition(".")[0]:
-        raise UsageError(f"{new_name} stands in another class than {symbol}", hint="use `refactor move` to move code")
+        raise UsageError(f"{new_name} is in another class than {symbol}", hint="use `refactor move` to move code")
     return _carry_out(RefactoringRequest(what="rename", names=(symbol,), place=given["place"], new=last), given)
 
 
@@ -148,7 +148,7 @@ def signature(function: str, **given: Any) -> int:
     """
     chosen = [name for name in ("add", "renamed", "drop", "sort", "order") if given[name]]
     if len(chosen) != 1:
-        raise UsageError("say one change of the signature", hint="--add, --rename, --drop, --sort or --order")
+        raise UsageError("name one change of the signature", hint="--add, --rename, --drop, --sort or --order")
     return _carry_out(_signature(function, chosen[0], given), given)
 
 

@@ -166,7 +166,7 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
         if not text or result.outcome != "completed":
             return result
     elif not text:
-        raise UsageError("the session's last turn ended; there is nothing to go on with", hint="give a prompt")
+        raise UsageError("the session's last turn ended; there is nothing to continue", hint="give a prompt")
     if "@" not in text:
         return chat.say(text, notes=notes)
 
@@ -286,7 +286,7 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     place = open_working_place(given["cwd"], trusting=given["trust"])
     session = given["session"]
     if session and given["latest"]:
-        raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
+        raise UsageError("--resume and --continue cannot be used together", hint="--continue takes the last session")
     if given["latest"]:
         from agentforge.app.sessions.listing import last_session
 

@@ -156,7 +156,7 @@ def delete(session: str, yes: bool, cwd: str | None) -> int:
 
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError(f"delete session {session}?", hint="say --yes")
+            raise UsageError(f"deleting {session} needs confirmation", hint="pass --yes")
         click.confirm(f"Delete session {session} and its checkpoints?", abort=True)
     click.echo(f"deleted {delete_session(open_working_place(cwd).environ, session)}")
     return 0
@@ -204,7 +204,7 @@ def _recording(cwd: Path, task: str) -> str:
 
     if not task:
         raise UsageError(
-            "whose replies?", hint="agentforge export TASK --format recording; `agentforge status` lists them"
+            "no task was named", hint="agentforge export TASK --format recording; `agentforge status` lists them"
         )
     return recording_of(task_folder(cwd, task)).decode()
 

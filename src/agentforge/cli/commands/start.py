@@ -119,7 +119,7 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
         from agentforge.cli.running.issues import start_once
 
         if request is not None:
-            raise UsageError("a request and --from-issue exclude each other", hint="leave one of them out")
+            raise UsageError("a request and --from-issue cannot be used together", hint="leave one of them out")
         return start_once(
             given["from_issue"],
             place=open_place(given["cwd"]),

@@ -53,7 +53,7 @@ def status(
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
     if everywhere and task_id is not None:
-        raise UsageError("--all and an id exclude each other", hint="leave one of them out")
+        raise UsageError("--all and an id cannot be used together", hint="leave one of them out")
     if task_id is None:
         return _show(place, form=form, everywhere=everywhere, watched=watched)
     if watched:

@@ -214,7 +214,7 @@ def _unfinished(plan: Any) -> Results:
         if (one.plan.digest, one.plan.models) == (plan.digest, plan.models) and not one.complete:
             return one
     raise UsageError(
-        "no evaluation of these tasks and models was broken off",
+        "no evaluation of these tasks and models was interrupted",
         hint="leave --resume out, or name its folder with --out",
     )
 

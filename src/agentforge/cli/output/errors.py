@@ -55,8 +55,20 @@ def report_refused(error: OSError, *, form: Form, environ: Mapping[str, str]) ->
     hint = "look at who owns it, and at its mode" if isinstance(error, PermissionError) else remedy_of(error)
     if not hint:  # nobody foresaw it
         return report_internal(error, form=form, environ=environ)
-    place = error.filename if error.filename is not None else "something"
+    place = error.filename if error.filename is not None else "a file of AgentForge"
     return report_error(StorageError(f"{place}: {error.strerror or error}", hint=hint), form=form)
+
+
+def report_unencodable(error: UnicodeEncodeError, *, form: Form, environ: Mapping[str, str]) -> int:
+    """Show that this locale has no name for a file that AgentForge reads or writes, and what to set."""
+    encoding = sys.getfilesystemencoding()
+    if encoding == "utf-8":
+        return report_internal(error, form=form, environ=environ)
+    told = ToolchainError(
+        f"this locale has no file names beyond {encoding}: {error.object[error.start : error.end]!a} cannot be written",
+        hint="set PYTHONUTF8=1, or a locale of UTF-8 (LC_ALL=C.UTF-8)",
+    )
+    return report_error(told, form=form)
 
 
 def report_missing(error: ModuleNotFoundError, *, form: Form, environ: Mapping[str, str]) -> int:

@@ -71,7 +71,7 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     place = open_working_place(given["cwd"])
     session = given["session"] or ""
     if session and given["last"]:
-        raise UsageError("--resume and --continue exclude each other", hint="--continue takes the last session")
+        raise UsageError("--resume and --continue cannot be used together", hint="--continue takes the last session")
     if given["last"]:
         session = last_session(place.environ, cwd=place.cwd)
     if session:

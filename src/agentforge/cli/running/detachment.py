@@ -60,7 +60,7 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
     """
 
     if at and every:
-        raise UsageError("--at and --every exclude each other", hint="use one of them")
+        raise UsageError("--at and --every cannot be used together", hint="use one of them")
     cron = cron_of(every) if every else ""
     database = open_database(database_url(place.settings, place.environ))
     now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here

@@ -32,12 +32,12 @@ def _message(data: bytes, number: int) -> str:
         value = json.loads(data)
         content = value["message"]["content"] if value["type"] == "user" else None
     except (ValueError, KeyError, TypeError) as exc:
-        raise UsageError(f"line {number} of standard input is no message: {exc!r}", hint=_HINT) from exc
+        raise UsageError(f"line {number} of standard input is not a message: {exc!r}", hint=_HINT) from exc
     if isinstance(content, list):
         texts = [str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"]
         if len(texts) != len(content):
-            raise UsageError(f"line {number} of standard input holds something that is no text", hint=_HINT)
+            raise UsageError(f"line {number} of standard input holds something that is not a text", hint=_HINT)
         content = "\n".join(texts)
     if not isinstance(content, str) or not content.strip():
-        raise UsageError(f"line {number} of standard input is no message of a user", hint=_HINT)
+        raise UsageError(f"line {number} of standard input is not a message of a user", hint=_HINT)
     return content

@@ -41,6 +41,7 @@ def _reported(exc: Exception, *, form: Form) -> int:
         report_internal,
         report_missing,
         report_refused,
+        report_unencodable,
         report_usage,
     )
 
@@ -55,6 +56,8 @@ def _reported(exc: Exception, *, form: Form) -> int:
             return report_refused(exc, form=form, environ=os.environ)
         case ModuleNotFoundError():
             return report_missing(exc, form=form, environ=os.environ)
+        case UnicodeEncodeError():
+            return report_unencodable(exc, form=form, environ=os.environ)
     return report_internal(exc, form=form, environ=os.environ)
 
 

@@ -144,7 +144,7 @@ def read_contracts(texts: Mapping[str, str]) -> CodeContracts:
         reader = Reader(source=source)
         name = reader.name(document)
         if name in names:
-            raise ContractInvalid(f"{source}: a second contract {name!r}", hint="give it another name")
+            raise ContractInvalid(f"{source}: there is another contract {name!r}", hint="give it another name")
         names.append(name)
         documents.append(document)
         rules += [CodeRule(**values) for values in reader.rules(document, scope=_scope)]

@@ -45,7 +45,7 @@ def chosen_checks(*, disabled: Collection[str] = (), project: Path | None = None
     others = _installed(disabled) + (_of_project(project) if project is not None else [])
     for check in others:
         if check.name in found:
-            raise ConfigError(f"a second check is called {check.name!r}", hint="rename it, or disable one of them")
+            raise ConfigError(f"there is another check called {check.name!r}", hint="rename it, or disable one of them")
         if check.name not in disabled:
             found[check.name] = check
     return list(found.values())
@@ -84,7 +84,7 @@ def _of_project(project: Path) -> list[Check]:
         try:
             spec.loader.exec_module(module)
         except Exception as exc:  # the project's file may fail in any way
-            raise ToolchainError(f"{file} cannot be loaded: {exc}", hint="repair it or take it away") from exc
+            raise ToolchainError(f"{file} cannot be loaded: {exc}", hint="repair or remove it") from exc
         found.append(_checked(getattr(module, "CHECK", None), file.stem, source=str(file)))
     return found
 

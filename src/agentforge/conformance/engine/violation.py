@@ -129,5 +129,5 @@ def read_baseline(text: str, *, source: str) -> tuple[Remembered, ...]:
         return tuple(Remembered(**{name: str(row[name]) for name in _KEPT}) for row in document["findings"])
     except (ValueError, LookupError, TypeError) as exc:
         raise ConfigError(
-            f"{source} is no base line: {exc}", hint="write it anew with `agentforge conformance baseline`"
+            f"{source} is not a base line: {exc}", hint="write it anew with `agentforge conformance baseline`"
         ) from exc

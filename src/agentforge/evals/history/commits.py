@@ -292,12 +292,12 @@ def _command(folder: Path) -> GitCommand:
     """git on the repository of a checkout, or on a bare git directory."""
     place = folder.expanduser().resolve()
     if not place.is_dir():
-        raise RepositoryError(f"{folder} is no folder", hint="name the folder of a git repository")
+        raise RepositoryError(f"{folder} is not a folder", hint="name the folder of a git repository")
     asked = ("rev-parse", "--path-format=absolute", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
     bare = (place / "HEAD").is_file() and (place / "objects").is_dir()
     done = call_as_user((f"--git-dir={place}", *asked) if bare else asked, cwd=place)
     if done.exit_code != 0:
-        raise RepositoryError(f"{folder} is no git repository", hint="name the folder of a git repository")
+        raise RepositoryError(f"{folder} is not a git repository", hint="name the folder of a git repository")
     is_bare, git_dir, common = os.fsdecode(done.output).strip().split("\n")
     top = place
     if is_bare != "true":

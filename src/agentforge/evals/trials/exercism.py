@@ -76,7 +76,7 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     except ValueError as exc:
-        raise ConfigError(f"{path} is no JSON: {exc}", hint="repair it, or leave it out") from exc
+        raise ConfigError(f"{path} is not JSON: {exc}", hint="repair it, or leave it out") from exc
     return value if isinstance(value, dict) else {}
 
 

@@ -36,7 +36,7 @@ def _value(line: str, place: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError as exc:
-        raise ConfigError(f"{place} is no JSON: {exc}", hint="one JSON object on each line") from exc
+        raise ConfigError(f"{place} is not JSON: {exc}", hint="one JSON object on each line") from exc
     missing = [key for key in _KEYS if not isinstance(value, dict) or not isinstance(value.get(key), str)]
     if missing:
         raise ConfigError(f"{place} has no {', '.join(missing)}", hint=f"a task has {', '.join(_KEYS)}")
@@ -80,7 +80,7 @@ def _function(prompt: str, name: str, place: str) -> ast.FunctionDef:
         body = ast.parse(prompt).body
     except SyntaxError as exc:
         raise ConfigError(
-            f"{place}: the prompt is no Python: {exc.msg}", hint="a prompt ends with a docstring"
+            f"{place}: the prompt is not Python: {exc.msg}", hint="a prompt ends with a docstring"
         ) from exc
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == name:

@@ -95,7 +95,7 @@ def _parts(source: str, name: str, place: Path) -> tuple[ast.FunctionDef, str]:
     try:
         body = ast.parse(source).body
     except SyntaxError as exc:
-        raise ConfigError(f"{place} is no Python 3: {exc.msg}", hint="check out a newer QuixBugs") from exc
+        raise ConfigError(f"{place} is not Python 3: {exc.msg}", hint="check out a newer QuixBugs") from exc
     found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
     if not found:
         raise ConfigError(f"{place} does not define {name}", hint="a program is named like its file")
@@ -134,7 +134,7 @@ def _case_claims(folder: Path, name: str, *, yields: bool) -> Iterator[Claim]:
             given, expected = json.loads(line) if line.strip() else ([], None)
         except ValueError as exc:
             raise ConfigError(
-                f"{path} holds a line that is no case: {exc}", hint="a case is [arguments, result]"
+                f"{path} holds a line that is not a case: {exc}", hint="a case is [arguments, result]"
             ) from exc
         arguments = given if isinstance(given, list) else [given]
         if line.strip():

@@ -65,7 +65,9 @@ def begin(folder: Path, plan: TrialPlan) -> None:
         StorageError: it cannot be written.
     """
     if (folder / FILE).exists():
-        raise UsageError(f"{folder} holds an evaluation already", hint="go on with --resume, or name another folder")
+        raise UsageError(
+            f"{folder} holds an evaluation already", hint="continue it with --resume, or name another folder"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
@@ -123,7 +125,7 @@ def load(place: Path) -> Results:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as exc:
         raise UsageError(
-            f"{path} is no evaluation: {exc}", hint="`agentforge eval list` names those that are kept"
+            f"{path} is not an evaluation: {exc}", hint="`agentforge eval list` names those that are kept"
         ) from exc
     values = [value for value in map(_value, lines) if value is not None]
     if not values or not isinstance(values[0].get("eval"), dict):

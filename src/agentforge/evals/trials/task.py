@@ -127,7 +127,7 @@ def files_below(folder: Path) -> dict[str, str]:
             try:
                 found[path.relative_to(folder).as_posix()] = path.read_text("utf-8")
             except UnicodeDecodeError as exc:
-                raise ConfigError(f"{path} is no UTF-8 text", hint="task sets hold text files only") from exc
+                raise ConfigError(f"{path} is not UTF-8 text", hint="task sets hold text files only") from exc
     return found
 
 

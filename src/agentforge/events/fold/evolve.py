@@ -128,7 +128,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
     first = event.attempt == known.since + 1
     old = state.turn
     turn = Turn(step=old.step, material=event.material)
-    if again:
+    if again or not state.stage:  # between stages there is what the last one read for the next
         turn = replace(turn, recent=old.recent, views=old.views, alone=old.alone)
     return replace(
         state,
@@ -271,7 +271,7 @@ def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunS
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
     artifact = state.verdict.artifact if state.verdict else {}
-    reopened = state.reopened
+    reopened, turn = state.reopened, state.turn
     if reopened is not None and reopened.stage == event.stage:
         reopened = replace(reopened, open=False)
     return replace(
@@ -283,7 +283,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         findings=(),
         answers=(),
         stage="",
-        turn=Turn(step=state.turn.step),
+        turn=Turn(step=turn.step, recent=turn.recent, views=turn.views) if event.reading else Turn(step=turn.step),
         reopened=reopened,
     )
 

@@ -290,10 +290,15 @@ class StageVerified(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagePassed(Event):
-    """The stage's artifact is accepted (and approved where approval was asked)."""
+    """The stage's artifact is accepted (and approved where approval was asked).
+
+    Attributes:
+        reading: what the stage read for the next one stands in that one's contexts.
+    """
 
     stage: str
     artifact_digest: str
+    reading: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,11 +71,13 @@ class TurnFinished(Event):
     Attributes:
         outcome: "completed" = the last reply holds no tool call; "blocked" = a hook refused the message.
         reason: in words, "" when completed.
+        said: what had come of a reply that was broken off, "" where none was.
     """
 
     turn: int
     outcome: TurnOutcome
     reason: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,7 +161,10 @@ def _turn_finished(state: RunState, event: conversing.TurnFinished, _at: str) ->
         )
         for call in unanswered(state)
     ]
-    talk = _with(talk, *missing, *_note(talk, event), open=False, outcome=event.outcome, reason=event.reason)
+    begun = (
+        (Entry(kind="assistant", turn=talk.turn, step=state.turn.step, text=event.said),) if event.said.strip() else ()
+    )
+    talk = _with(talk, *missing, *begun, *_note(talk, event), open=False, outcome=event.outcome, reason=event.reason)
     if event.outcome == "blocked" and talk.entries and talk.entries[-1].kind == "user":
         return replace(talk, entries=talk.entries[:-1])
     return talk

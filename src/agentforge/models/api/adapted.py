@@ -6,7 +6,14 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancelling import pause
-from agentforge.errors import ModelAuthError, ModelError, ModelNotConfigured, ModelReplyBroken, ModelUnavailable
+from agentforge.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelNotConfigured,
+    ModelReplyBroken,
+    ModelReplyEndless,
+    ModelUnavailable,
+)
 from agentforge.installation import command_for
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.models.api.abilities import blind
@@ -116,7 +123,7 @@ class AdaptedModel:
                 model_settings=_settings(request, self._spec),
                 model_request_parameters=_parameters(request),
             ) as stream:
-                for piece in _pieces(stream):
+                for piece in _pieces(stream, within_s=self._spec.reply_timeout_s, name=self.name):
                     if on_delta is not None:
                         on_delta(piece)
                 response = stream.response
@@ -164,11 +171,21 @@ def _foreign(exc: Exception, name: str, words: str) -> ModelError:
     return ModelUnavailable(f"{name} does not answer: {type(exc).__name__}: {words}")
 
 
-def _pieces(stream: Any) -> Iterator[str]:
-    """The text of a stream, piece by piece."""
+def _pieces(stream: Any, *, within_s: float, name: str) -> Iterator[str]:
+    """The text of a stream, piece by piece.
+
+    Raises:
+        ModelReplyEndless: it goes on for longer.
+    """
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
+    began = time.monotonic()
     for event in stream:
+        if time.monotonic() - began > within_s:
+            raise ModelReplyEndless(
+                f"{name} still sends after {within_s:.0f} s, and the reply has no end",
+                hint="ask another model, or raise model.reply_timeout_s",
+            )
         if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart) and event.part.content:
             yield event.part.content
         elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):

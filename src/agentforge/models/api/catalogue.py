@@ -33,10 +33,10 @@ def installed_provider(name: str) -> ModuleType | None:
             module: ModuleType = point.load()
         except Exception as exc:  # a stranger's package may fail in any way
             raise ModelNotConfigured(
-                f"the provider {name} cannot be loaded: {exc}", hint=f"repair {point.value}, or take its package away"
+                f"the provider {name} cannot be loaded: {exc}", hint=f"repair {point.value}, or remove its package"
             ) from exc
         if not callable(getattr(module, "open_model", None)):
-            raise ModelNotConfigured(f"{point.value} is no provider", hint="it needs a function open_model(spec)")
+            raise ModelNotConfigured(f"{point.value} is not a provider", hint="it needs a function open_model(spec)")
         return module
     return None
 

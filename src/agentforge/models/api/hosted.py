@@ -13,6 +13,7 @@ from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEn
 from agentforge.messages import ModelReply, Usage
 from agentforge.models.api.abilities import of_provider, refused, used, within
 from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.dialect import parse_object
 from agentforge.models.transport.connection import HttpConnection
 from agentforge.models.transport.sse import EventSplitter
@@ -43,7 +44,9 @@ def repeats_itself(text: str) -> bool:
 _SPARE_BYTES = 500_000
 _TOKEN_BYTES = 600
 """A streamed token with everything that servers wrap around it."""
-_LONGEST_S = 3600.0
+_SPARE_TOKENS = 100_000
+"""What a provider may add to a prompt, or a model may think, without being asked: no token is shorter than a byte."""
+_SPARE_TIMES = 10
 _SILENT_TIMES = 4
 """Comments of a stream that keep the connection alive are waited through for so many times the longest silence."""
 _LOOK_EVERY = 32
@@ -77,7 +80,9 @@ class HostedModel:
         self._dialect = dialect
         self._url = dialect.endpoint(spec.base_url or base_url)
         self._headers = {**_FIXED_HEADERS, **dialect.headers(_sendable_key(spec))}
-        connection = connection or HttpConnection(read_timeout_s=spec.read_timeout_s)
+        connection = connection or HttpConnection(
+            read_timeout_s=spec.read_timeout_s, reply_timeout_s=spec.reply_timeout_s
+        )
         self._wire = Wire(connection, model=self.name, secret=spec.api_key, sleep=sleep)
         self.abilities = of_provider(spec.provider) if spec.abilities is None else spec.abilities
         """What the server can do, less what it has refused so far."""
@@ -126,17 +131,17 @@ class HostedModel:
         answer, requests = self._wire.exchange(
             self._url, body, headers=self._headers, read=lambda response: self._read(response, request, on_delta)
         )
-        written = "".join((answer.text, *answer.others))
+        written, told = "".join((answer.text, *answer.others)), _believable(answer.usage, request, len(body))
         return ModelReply(
             text=_whole(answer.text, request.prefill),
             tool_calls=answer.tool_calls,
             finish=answer.finish,
-            usage=answer.usage or estimate_usage(request, written, answer.thinking, answer.tool_calls),
+            usage=told or estimate_usage(request, written, answer.thinking, answer.tool_calls),
             model=self.name,
             thinking=answer.thinking,
             requests=requests,
             duration_ms=round((time.monotonic() - started) * 1000),
-            usage_reported=answer.usage is not None,
+            usage_reported=told is not None,
             sent=digest_bytes(body),
             others=tuple(_whole(text, request.prefill) for text in answer.others),
             kept=tuple({"by": self.name, "block": block} for block in answer.kept),
@@ -169,7 +174,8 @@ class HostedModel:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             raise ModelRequestRejected(
-                f"{self.name} answers in {encoding}, for which nobody asked", hint="does a proxy stand in between?"
+                f"{self.name} answers in {encoding}, which AgentForge did not ask for",
+                hint="does a proxy stand in between?",
             )
         try:
             return self._read_stream(_bounded(response, request, self.name), on_delta)
@@ -186,6 +192,7 @@ class HostedModel:
         def take(events: list[str]) -> None:
             for data in events:
                 text = "" if reader.ended else reader.feed(data)
+                think_aloud(reader.thought())
                 if text and on_delta is not None:
                     on_delta(text)
 
@@ -197,7 +204,7 @@ class HostedModel:
             heard = now if events else heard
             if now - heard > _SILENT_TIMES * self._spec.read_timeout_s:
                 raise ModelReplyEndless(
-                    f"{self.name} sent nothing but signs of life for {now - heard:.0f} s",
+                    f"{self.name} sent only keep-alive messages for {now - heard:.0f} s",
                     hint="try later, or another model",
                 )
             if reader.ended:
@@ -207,6 +214,14 @@ class HostedModel:
                 break
         take(splitter.close())
         return reader.answer()
+
+
+def _believable(told: Usage | None, request: ModelRequest, sent: int) -> Usage | None:
+    """What the provider says was used, unless no request of `sent` bytes and no reply to it can have used so much."""
+    if told is None or told.prompt_tokens > sent + _SPARE_TOKENS:
+        return None
+    most = _SPARE_TIMES * request.max_output_tokens * max(1, request.samples) + _SPARE_TOKENS
+    return None if told.completion_tokens > most else told
 
 
 def _whole(text: str, prefill: str) -> str:
@@ -259,16 +274,15 @@ def _sendable_key(spec: ModelSpec) -> str:
 
 
 def _bounded(response: Response, request: ModelRequest, name: str) -> Iterator[bytes]:
-    """The stream, unless it goes on without end: by size far beyond the tokens that were asked for, or by time.
+    """The stream, unless it goes on without end: far beyond the tokens that were asked for.
 
     Raises:
         ModelReplyEndless: it does.
     """
     most, size = _SPARE_BYTES + request.max_output_tokens * _TOKEN_BYTES, 0
-    began = time.monotonic()
     for chunk in response.chunks():
         size += len(chunk)
-        if size > most or time.monotonic() - began > _LONGEST_S:
+        if size > most:
             raise ModelReplyEndless(
                 f"the reply of {name} does not end: {size} bytes for at most {request.max_output_tokens} tokens",
                 hint="ask another model, or raise model.max_output_tokens",

@@ -44,6 +44,7 @@ class ModelSpec:
         temperature: used where the request names none.
         max_output_tokens: upper bound on what a request may ask for.
         read_timeout_s: longest silence within a reply.
+        reply_timeout_s: longest time for a whole reply.
         profile: which road the stages take with this model: `small` (one choice or one function a step) or `full`.
         abilities: what the server can do beyond plain chat, of `models.abilities.KNOWN`; None = what is known of the provider.
         folder: where files of models on this machine are kept, for provider `local`.
@@ -59,6 +60,7 @@ class ModelSpec:
     temperature: float | None = None
     max_output_tokens: int | None = None
     read_timeout_s: float = 180.0
+    reply_timeout_s: float = 3600.0
     profile: str = "full"
     abilities: frozenset[str] | None = None
     folder: str = ""

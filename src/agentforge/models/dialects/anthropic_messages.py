@@ -18,6 +18,7 @@ from agentforge.models.dialects.dialect import (
     arguments_object,
     as_count,
     base64_of,
+    counted,
     joined,
     parse_object,
     raise_reported_error,
@@ -123,6 +124,8 @@ class MessageReader:
     def __init__(self) -> None:
         self.ended = False
         self._blocks: dict[object, _Block] = {}
+        self._thinking: list[str] = []
+        self._told = 0
         self._usage: Payload = {}
         self._finish = ""
 
@@ -146,6 +149,11 @@ class MessageReader:
         elif kind == "message_stop":
             self.ended = True
         return ""
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The text as long as no stop reason was seen."""
@@ -184,6 +192,7 @@ class MessageReader:
         self._blocks[index] = opened
         text = str(block.get(kind) or "") if kind in {"text", "thinking"} else ""
         opened.pieces.append(text)
+        self._thinking += [text] if kind == "thinking" else []
         return text if kind == "text" else ""
 
     def _take_delta(self, index: object, delta: Payload) -> str:
@@ -194,6 +203,7 @@ class MessageReader:
         key = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
         piece = str(delta.get(key.get(str(delta.get("type")), "")) or "")
         block.pieces.append(piece)
+        self._thinking += [piece] if block.kind == "thinking" else []
         return piece if block.kind == "text" else ""
 
     def _take_usage(self, usage: object) -> None:
@@ -270,15 +280,11 @@ def _tool_call(block: _Block) -> ToolCall:
     return ToolCall(call_id=block.call_id, name=block.name, arguments=arguments)
 
 
-def _inclusive_usage(usage: Payload) -> Usage:
+def _inclusive_usage(usage: Payload) -> Usage | None:
     """Our `prompt_tokens` includes cache reads and writes; the provider's `input_tokens` does not."""
     read, written = as_count(usage.get("cache_read_input_tokens")), as_count(usage.get("cache_creation_input_tokens"))
-    return Usage(
-        prompt_tokens=as_count(usage.get("input_tokens")) + read + written,
-        completion_tokens=as_count(usage.get("output_tokens")),
-        cached_tokens=read,
-        cache_write_tokens=written,
-    )
+    new = counted(usage.get("input_tokens"), usage.get("output_tokens"))
+    return new and counted(new.prompt_tokens + read + written, new.completion_tokens, cached=read, written=written)
 
 
 def _object(value: object) -> Payload:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.frozen import dataclass
@@ -69,6 +69,9 @@ class StreamReader(Protocol):
         Raises:
             ModelError: the event is not JSON, or reports an error.
         """
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
 
     def unfinished(self) -> tuple[str, ...]:
         """The samples that are still being written."""
@@ -168,5 +171,28 @@ def joined(pieces: Iterable[str]) -> str:
 
 
 def as_count(value: object) -> int:
-    """A token count from the wire: a number that a request can cost, anything else is 0."""
-    return int(value) if isinstance(value, int | float) and 0 <= value <= _MOST_TOKENS else 0
+    """A count from the wire: a number that a request can cost, anything else is 0."""
+    return int(value) if _is_count(value) else 0
+
+
+def counted(prompt: object, completion: object, *, cached: object = 0, written: object = 0) -> Usage | None:
+    """What a reply cost as the wire tells it, `prompt` with what a cache gave and took.
+
+    Returns:
+        None where one of the two figures is missing or is no count, or where nothing at all is said to have been used: a budget
+        that believed it would see nothing.
+    """
+    if not (_is_count(prompt) and _is_count(completion) and (prompt or completion)):
+        return None
+    used = as_count(prompt)
+    read = min(as_count(cached), used)
+    return Usage(
+        prompt_tokens=used,
+        completion_tokens=as_count(completion),
+        cached_tokens=read,
+        cache_write_tokens=min(as_count(written), used - read),
+    )
+
+
+def _is_count(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS

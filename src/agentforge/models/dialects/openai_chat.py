@@ -19,6 +19,7 @@ from agentforge.models.dialects.dialect import (
     Payload,
     arguments_object,
     as_count,
+    counted,
     data_url,
     joined,
     parse_object,
@@ -135,6 +136,7 @@ class ChatReader:
         self._others: dict[int, list[str]] = {}
         self._finished: set[int] = set()
         self._thinking: list[str] = []
+        self._told = 0
         self._details: list[object] = []
         self._named = False
         self._calls: list[_Call] = []
@@ -161,6 +163,11 @@ class ChatReader:
         if not isinstance(choices, list):
             return ""  # the last chunk carries usage and no choice
         return "".join(self._take_choice(choice, part) for choice in choices if isinstance(choice, dict))
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The samples that are still being written."""
@@ -300,14 +307,10 @@ def _at_least(usage: Usage | None, others: Mapping[int, list[str]], first: list[
     return replace(usage, completion_tokens=max(usage.completion_tokens, pieces))
 
 
-def _read_usage(usage: Payload) -> Usage:
+def _read_usage(usage: Payload) -> Usage | None:
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else usage.get("prompt_cache_hit_tokens")
-    return Usage(
-        prompt_tokens=as_count(usage.get("prompt_tokens")),
-        completion_tokens=as_count(usage.get("completion_tokens")),
-        cached_tokens=as_count(cached),
-    )
+    return counted(usage.get("prompt_tokens"), usage.get("completion_tokens"), cached=cached)
 
 
 OPENAI_CHAT = Dialect(endpoint=endpoint, headers=headers, encode=encode, reader=ChatReader, read_body=read_body)

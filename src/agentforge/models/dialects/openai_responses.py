@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelRateLimited, ModelReplyBroken, ModelUnavailable
-from agentforge.messages import ToolCall, Usage
+from agentforge.messages import ToolCall
 from agentforge.models.dialects.dialect import (
     Answer,
     Dialect,
     Payload,
     arguments_object,
-    as_count,
+    counted,
     data_url,
     joined,
     parse_object,
@@ -27,7 +27,7 @@ from agentforge.models.dialects.openai_chat import headers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentforge.messages import FinishReason, Message, ModelRequest
+    from agentforge.messages import FinishReason, Message, ModelRequest, Usage
 
 _CUT: Mapping[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _PASSING = {"rate_limit_exceeded": ModelRateLimited, "server_error": ModelUnavailable}
@@ -90,6 +90,7 @@ class ResponseReader:
         self.ended = False
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._told = 0
         self._items: list[Payload] = []
         self._final: Payload | None = None
         self._is_cut = False
@@ -115,6 +116,11 @@ class ResponseReader:
             self._final, self.ended = _object(event.get("response")), True
             _raise_failure(self._final)
         return ""
+
+    def thought(self) -> str:
+        """Give what the model thought since this was asked last, "" for nothing."""
+        told, self._told = self._told, len(self._thinking)
+        return "".join(self._thinking[told:])
 
     def unfinished(self) -> tuple[str, ...]:
         """The text as long as the response is not at its end."""
@@ -211,12 +217,9 @@ def _raise_failure(response: Payload) -> None:
         raise kind(f"the provider broke the reply off: {str(error.get('message') or error)[:300]}")
 
 
-def _usage(usage: Payload) -> Usage:
-    return Usage(
-        prompt_tokens=as_count(usage.get("input_tokens")),
-        completion_tokens=as_count(usage.get("output_tokens")),
-        cached_tokens=as_count(_object(usage.get("input_tokens_details")).get("cached_tokens")),
-    )
+def _usage(usage: Payload) -> Usage | None:
+    cached = _object(usage.get("input_tokens_details")).get("cached_tokens")
+    return counted(usage.get("input_tokens"), usage.get("output_tokens"), cached=cached)
 
 
 def _object(value: object) -> Payload:

@@ -86,7 +86,9 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
     if status == 404:
         return ModelNotFound(f"{model} is not known there (404){shown}", hint="check the model's name and the base URL")
     if status == 429:
-        return ModelRateLimited(f"{model} is rate-limited (429){shown}", hint="wait, or add a fallback model")
+        return ModelRateLimited(
+            f"{model} has reached its rate limit (429){shown}", hint="wait, or add a fallback model"
+        )
     if status >= 500:
         return ModelUnavailable(f"{model} is unavailable ({status}){shown}", hint="wait, or add a fallback model")
     hint = "redirects are not followed: set the base URL to where it leads" if 300 <= status < 400 else ""

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from agentforge.errors import ConfigError, ModelRequestRejected
 from agentforge.messages import FinishReason, ModelReply, ToolCall, Usage
 from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.refusals import error_for_status
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class ScriptedModel:
         line = self._line(self._own(stage, request), number)
         if line.error_status is not None:
             raise error_for_status(line.error_status, line.error_message, model=self.name)
+        think_aloud(line.thinking)
         if on_delta is not None and line.text:
             on_delta(line.text)
         return reply_of(line, request, model=self.name)
@@ -161,7 +163,7 @@ def _load(path: Path) -> tuple[dict[str, tuple[ScriptLine, ...]], bool]:
         raise ConfigError(f"{path}: a script is a mapping from stage to replies, or a list of replies")
     repeat_last = value.pop(_OPTION, False)
     if not isinstance(repeat_last, bool):
-        raise ConfigError(f"{path}: {_OPTION}: true or false is wanted, not {repeat_last!r}")
+        raise ConfigError(f"{path}: {_OPTION}: expected true or false, not {repeat_last!r}")
     return {str(stage).lower(): _lines(replies, at=f"{path}: {stage}") for stage, replies in value.items()}, repeat_last
 
 
@@ -194,13 +196,13 @@ def _refuse_duplicates(node: Any, path: Path) -> None:
     seen: set[str] = set()
     for key, _ in node.value:
         if str(key.value) in seen:
-            raise ConfigError(f"{path}: line {key.start_mark.line + 1}: key {key.value!r} stands twice")
+            raise ConfigError(f"{path}: line {key.start_mark.line + 1}: key {key.value!r} appears twice")
         seen.add(str(key.value))
 
 
 def _lines(value: object, *, at: str) -> tuple[ScriptLine, ...]:
     if not isinstance(value, list):
-        raise ConfigError(f"{at}: a list of replies is wanted, not {type(value).__name__}")
+        raise ConfigError(f"{at}: expected a list of replies, not {type(value).__name__}")
     return tuple(line_of(item, at=f"{at}[{index}]") for index, item in enumerate(value))
 
 
@@ -215,7 +217,7 @@ def line_of(value: object, *, at: str) -> ScriptLine:
     reply = _mapping(value, _REPLY_KEYS, at=at)
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise ConfigError(f"{at}.tool_calls: a list is wanted, not {type(calls).__name__}")
+        raise ConfigError(f"{at}.tool_calls: expected a list, not {type(calls).__name__}")
     usage = _mapping(reply.get("usage") or {}, _USAGE_KEYS, at=f"{at}.usage")
     error = _mapping(reply.get("error") or {}, _ERROR_KEYS, at=f"{at}.error")
     samples = _samples(reply, at=at)
@@ -237,7 +239,7 @@ def _samples(reply: Mapping[str, object], *, at: str) -> tuple[str, ...]:
         return (_text(reply, "text", at=at),)
     samples = reply["samples"]
     if "text" in reply or not isinstance(samples, list) or not samples:
-        raise ConfigError(f"{at}.samples: a list of texts is wanted, and no text beside it")
+        raise ConfigError(f"{at}.samples: expected a list of texts, without `text` beside it")
     return tuple(_text({"text": sample}, "text", at=f"{at}.samples[{index}]") for index, sample in enumerate(samples))
 
 
@@ -248,11 +250,11 @@ def _call(value: object, *, at: str) -> tuple[str, str]:
         raise ConfigError(f"{at}: a tool call needs a name")
     if "raw" in call:
         if "args" in call:
-            raise ConfigError(f"{at}: args and raw exclude each other")
+            raise ConfigError(f"{at}: args and raw cannot be used together")
         return name, _text(call, "raw", at=at)
     args = call.get("args") or {}
     if not isinstance(args, Mapping):
-        raise ConfigError(f"{at}.args: a mapping is wanted, not {type(args).__name__}")
+        raise ConfigError(f"{at}.args: expected a mapping, not {type(args).__name__}")
     try:
         return name, json.dumps(args, ensure_ascii=False)
     except TypeError as exc:  # YAML knows dates, JSON does not
@@ -261,7 +263,7 @@ def _call(value: object, *, at: str) -> tuple[str, str]:
 
 def _mapping(value: object, known: frozenset[str], *, at: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{at}: a mapping is wanted, not {type(value).__name__}")
+        raise ConfigError(f"{at}: expected a mapping, not {type(value).__name__}")
     unknown = sorted(str(key) for key in value if key not in known)
     if unknown:
         raise ConfigError(f"{at}: unknown key {unknown[0]!r}", hint=f"known are {', '.join(sorted(known))}")
@@ -271,14 +273,14 @@ def _mapping(value: object, known: frozenset[str], *, at: str) -> Mapping[str, o
 def _text(value: Mapping[str, object], key: str, *, at: str) -> str:
     text = value.get(key, "")
     if not isinstance(text, str):
-        raise ConfigError(f"{at}.{key}: text is wanted, not {type(text).__name__}")
+        raise ConfigError(f"{at}.{key}: expected text, not {type(text).__name__}")
     return text
 
 
 def _number(value: Mapping[str, object], key: str, *, at: str) -> int:
     number = value.get(key)
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise ConfigError(f"{at}.{key}: a whole number is wanted, not {number!r}")
+        raise ConfigError(f"{at}.{key}: expected a whole number, not {number!r}")
     return number
 
 

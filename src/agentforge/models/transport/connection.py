@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentforge.cancelling import interruptible
-from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
+from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelUnavailable
 from agentforge.models.transport.http_socket import HttpSocket
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _CONNECT_TIMEOUT_S = 15.0
 _END_TIMEOUT_S = 0.25
+REPLY_TIMEOUT_S = 3600.0
+"""Longest time for a whole reply where nobody has set another."""
 _MAX_REPLY_BYTES = 128 * 1024 * 1024
 _PORTS = {"http": 80, "https": 443}
 _CA_BUNDLES = (
@@ -47,6 +49,7 @@ class Response(Protocol):
 
         Raises:
             ModelReplyBroken: the body ended too early.
+            ModelReplyEndless: the time for the whole reply is over.
             ModelUnavailable: silence for longer than the time-out, or the connection failed.
         """
 
@@ -79,10 +82,12 @@ class HttpConnection:
 
     Args:
         read_timeout_s: longest silence while waiting for the reply or within it.
+        reply_timeout_s: longest time for a whole reply, however often a piece of it comes.
     """
 
-    def __init__(self, *, read_timeout_s: float = 180.0) -> None:
+    def __init__(self, *, read_timeout_s: float = 180.0, reply_timeout_s: float = REPLY_TIMEOUT_S) -> None:
         self._read_timeout_s = read_timeout_s
+        self._reply_timeout_s = reply_timeout_s
         self._open: HttpSocket | None = None
         self._origin = ""
         self._tls: ssl.SSLContext | None = None
@@ -101,7 +106,8 @@ class HttpConnection:
             }
             with interruptible(self._wake):
                 connection = self._connected(target, proxy)
-                return _HttpResponse(self, connection, connection.post(path, headers=sent, body=body))
+                reply = connection.post(path, headers=sent, body=body, within_s=self._reply_timeout_s)
+                return _HttpResponse(self, connection, reply)
         except (OSError, UnicodeError) as exc:  # UnicodeError: no such host name can exist
             self.close()
             raise _unreachable(target, exc) from exc
@@ -202,7 +208,7 @@ class _HttpResponse:
         except ConnectionResetError as exc:
             raise ModelReplyBroken("the connection was closed in the middle of the reply") from exc
         except TimeoutError as exc:
-            raise ModelUnavailable("the provider fell silent in the middle of the reply") from exc
+            raise ModelUnavailable("the provider stopped sending in the middle of the reply") from exc
         except (OSError, ValueError) as exc:  # ValueError: it was closed from another thread
             raise ModelReplyBroken(f"the reply broke off: {exc}") from exc
 
@@ -215,7 +221,7 @@ class _HttpResponse:
         sock.settimeout(_END_TIMEOUT_S)
         try:
             return not self._read()
-        except (ModelReplyBroken, ModelUnavailable):
+        except (ModelReplyBroken, ModelReplyEndless, ModelUnavailable):
             return False
         finally:
             sock.settimeout(timeout)
@@ -288,4 +294,13 @@ def _unreachable(target: SplitResult, exc: Exception) -> ModelUnavailable:
             f"the certificate of {place} is not trusted: {exc}", hint="name your CA bundle in SSL_CERT_FILE"
         )
     said = str(exc) or type(exc).__name__
-    return ModelUnavailable(f"{place} cannot be reached: {said}", hint="is the address right, the server running?")
+    proxy = proxy_for(target)
+    if proxy is not None:
+        return ModelUnavailable(
+            f"{place} cannot be reached by the proxy {proxy.hostname}:{proxy.port or 80}: {said}",
+            hint=f"correct {target.scheme.upper()}_PROXY, or exempt the address by NO_PROXY",
+        )
+    return ModelUnavailable(
+        f"{place} cannot be reached: {said}",
+        hint="is this machine on the network (behind a proxy: set HTTPS_PROXY), the address right, the server running?",
+    )

@@ -7,10 +7,11 @@ headers as e-mail, takes a tenth of a whole start.
 from __future__ import annotations
 
 import socket
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from agentforge.errors import ModelNotConfigured, ModelReplyBroken
+from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless
 
 if TYPE_CHECKING:
     import ssl
@@ -36,6 +37,8 @@ class HttpSocket:
         name = host.encode("ascii") if host.isascii() else host.encode("idna")
         self.sock: socket.socket | None = socket.create_connection((name, port), timeout_s)  # type: ignore[arg-type]
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._within_s = 0.0
+        self._ends_at: float | None = None
 
     def tunnel(self, address: str, *, headers: Mapping[str, str]) -> None:
         """Have a proxy pass everything on to `address` (host:port) from now on.
@@ -56,15 +59,19 @@ class HttpSocket:
         """
         self.sock = context.wrap_socket(self._living(), server_hostname=host)
 
-    def post(self, target: str, *, headers: Mapping[str, str], body: bytes) -> HttpReply:
+    def post(self, target: str, *, headers: Mapping[str, str], body: bytes, within_s: float | None = None) -> HttpReply:
         """Send a request and wait for the head of its reply.
 
         Args:
             target: path and query, or the whole address where a proxy is asked.
+            within_s: seconds in which the whole reply has to be there, however much of it comes at a time; None = for ever.
         Raises:
             OSError: no answer, or none in HTTP.
             ModelNotConfigured: a header or the address holds what cannot be sent.
+            ModelReplyEndless: the head did not come to its end in time.
         """
+        self._within_s = within_s or 0.0
+        self._ends_at = None if within_s is None else time.monotonic() + within_s
         sent = {"Accept-Encoding": "identity", "Content-Length": str(len(body)), **headers}
         self._send(f"POST {target or '/'} HTTP/1.1", sent, body)
         return HttpReply(self)
@@ -74,7 +81,13 @@ class HttpSocket:
 
         Raises:
             OSError: silence for longer than the time-out, or the connection failed.
+            ModelReplyEndless: the time for the whole reply is over.
         """
+        if self._ends_at is not None and time.monotonic() > self._ends_at:
+            raise ModelReplyEndless(
+                f"the provider still sends after {self._within_s:.0f} s, and the reply has no end",
+                hint="ask another model, or raise model.reply_timeout_s",
+            )
         return self._living().recv(_READ_BYTES)
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
 from agentforge.local.serving import leased, wait_for_end
-from agentforge.models.transport.connection import HttpConnection
+from agentforge.models.transport.connection import REPLY_TIMEOUT_S, HttpConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,11 +26,12 @@ class LocalConnection:
 
     Args:
         read_timeout_s: longest silence while waiting for the reply or within it.
+        reply_timeout_s: longest time for a whole reply.
     """
 
-    def __init__(self, wanted: Wanted, *, read_timeout_s: float) -> None:
+    def __init__(self, wanted: Wanted, *, read_timeout_s: float, reply_timeout_s: float = REPLY_TIMEOUT_S) -> None:
         self._wanted = wanted
-        self._http = HttpConnection(read_timeout_s=read_timeout_s)
+        self._http = HttpConnection(read_timeout_s=read_timeout_s, reply_timeout_s=reply_timeout_s)
 
     def post(self, url: str, *, headers: Mapping[str, str], body: bytes) -> Response:
         """Send one request to the server.

@@ -256,6 +256,21 @@ def likely_views(
             order = 1 + _DEPTH * (place + 1)
             wants.append(Want(first=1, last=count, level=Level.LIKELY, order=order, why="a small file that fits"))
         wants += [
+            Want(
+                first=line - _CLOSE,
+                last=line + _CLOSE,
+                level=Level.LIKELY,
+                order=1,
+                focus=line,
+                why="a name of the request stands here",
+            )
+            for line in candidate.mentions[:_DEPTH]
+        ]
+        if symbols and wants:
+            first, last = head_of(text)
+            order = 2 + _DEPTH * place
+            wants.append(Want(first=first, last=last, level=Level.LIKELY, order=order, focus=first, why="imports"))
+        wants += [
             replace(want, order=2 + _DEPTH * place + rank)
             for rank, want in enumerate(_called(text, symbols, wants[:_DEPTH], Level.LIKELY))
         ]

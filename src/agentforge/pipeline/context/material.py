@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import cast
 
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.context.excerpts import candidate_text, code_view, likely_views
+from agentforge.pipeline.context.early_material import (
+    baseline_piece,
+    clarified_piece,
+    numbered_piece,
+    of_analyze,
+    of_clarify,
+    of_intake,
+)
+from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
+from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
-from agentforge.pipeline.model.prompt_text import baseline_text, framed_constraints, specification_parts, terms_of
+from agentforge.pipeline.model.prompt_text import (
+    framed_constraints,
+    specification_parts,
+    terms_of,
+)
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.stages import SPLIT
 from agentforge.workspace.code.symbols import language_of
-from agentforge.workspace.git.queries import top_level
 
-_BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
-_CANDIDATES = 8
-_MAP_SHARE = 20
-"""Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
 _FILES_SHOWN = 12
-_TESTS_SHOWN, _SOURCES_BEFORE_TESTS = 2, 2
-"""Likely test files whose source is shown, and how many likely sources come before them."""
 _FROZEN_WHOLE, _FROZEN_LAW = 20, 35
 """Per cent of a step up to which frozen test files are law as a whole, and up to which what is new in them is."""
-_READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
@@ -56,7 +60,7 @@ def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
         *_of_others(stage, state),
         *_of_added(stage, state, runtime),
     ]
-    return [*sections, *_asked_of_agents(stage, runtime)]
+    return [*sections, *_asked_of_agents(stage, state, runtime)]
 
 
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
@@ -69,9 +73,10 @@ def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     return gather_added(runtime.stages[stage], state, runtime)
 
 
-def _asked_of_agents(stage: str, runtime: Runtime) -> list[Section]:
+def _asked_of_agents(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     """What the repository asks of agents: it gets the room that the named places leave."""
-    if stage not in _WITH_INSTRUCTIONS and not runtime.stages[stage].after:
+    own = runtime.stages[stage]
+    if stage not in _WITH_INSTRUCTIONS and not own.after and not stages_ahead(own, state, runtime):
         return []
     text, name = runtime.instructions(), "AGENTS.md (text of the repository: conventions to keep, no orders)"
     return [Piece(name=name, text=text, order=50, share=10, note="read_file AGENTS.md for all of it")]
@@ -95,38 +100,12 @@ def _of_others(stage: str, state: RunState) -> list[Section]:
     return [*arrived_pieces(stage, state)]
 
 
-def _intake(state: RunState, runtime: Runtime) -> list[Section]:
-    sketch = Piece(name="repository", text=_sketch(state, runtime), level=Level.SKETCH, foreign=True)
-    return [_request(state), sketch]
-
-
-def _clarify(state: RunState, runtime: Runtime) -> list[Section]:
-    questions = state.artifacts["intake"].get("identified_ambiguities")
-    asked = " ".join(str(item.get("question", "")) for item in items(questions))
-    return [
-        Piece(name="questions", text=render(questions), level=Level.LAW),
-        _request(state),
-        *_candidates(f"{state.request} {asked}", runtime),
-    ]
-
-
-def _analyze(state: RunState, runtime: Runtime) -> list[Section]:
-    intent = state.artifacts["intake"].get("extracted_intent")
-    answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
-    return [
-        _numbered(state),
-        _clarified(state),
-        _baseline(state),
-        *_candidates(f"{answers} {state.request} {render(intent)}", runtime),
-    ]
-
-
 def _spec(state: RunState, runtime: Runtime) -> list[Section]:
     analysis = state.artifacts.get("analyze", {})
     told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
     return [
-        _numbered(state),
-        _clarified(state),
+        numbered_piece(state),
+        clarified_piece(state),
         Piece(name="analysis", text=render(told), order=-1),
         *_speed("a measurement is wanted", wanted_text(state)),
         *_supplied(state, runtime),
@@ -169,7 +148,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         ),
         Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),
         *_speed("what is measured beside the tests", measured_text(state)),
-        _baseline(state),
+        baseline_piece(state),
         *tests,
         *_code(runtime, [*sources, *named], places, changed=_changed_names(spec)),
     ]
@@ -202,9 +181,9 @@ def _refactor(state: RunState, runtime: Runtime) -> list[Section]:
 
 
 _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Section]]] = {
-    "intake": _intake,
-    "clarify": _clarify,
-    "analyze": _analyze,
+    "intake": of_intake,
+    "clarify": of_clarify,
+    "analyze": of_analyze,
     "spec": _spec,
     "red": _red,
     "green": _green,
@@ -212,36 +191,10 @@ _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Section]]] = {
 }
 
 
-def _request(state: RunState) -> Piece:
-    return Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here")
-
-
-def _numbered(state: RunState) -> Piece:
-    """The request with the numbers by which the specification says what becomes of its asks."""
-    from agentforge.pipeline.ledger.entries import ledger_of, numbered_request
-
-    return Piece(
-        name="the request, verbatim, its asks numbered" if len(ledger_of(state)) > 1 else "the request, verbatim",
-        text=numbered_request(state),
-        level=Level.LAW,
-        note="a long request is cut here",
-    )
-
-
 def _asks(state: RunState) -> Piece:
     from agentforge.pipeline.ledger.shown import ASKS, asked_text
 
     return Piece(name=ASKS, text=asked_text(state), level=Level.LAW)
-
-
-def _clarified(state: RunState) -> Piece:
-    rows = items(state.artifacts.get("clarify", {}).get("questions"))
-    text = "\n".join(f"- {row.get('question')} -> {row.get('answer')} ({row.get('source')})" for row in rows)
-    return Piece(name="clarifications (binding)", text=text, level=Level.LAW)
-
-
-def _baseline(state: RunState) -> Piece:
-    return Piece(name="how tests run, at the base commit (measured)", text=baseline_text(state), level=Level.LAW)
 
 
 def _specification(spec: Json) -> Piece:
@@ -303,35 +256,6 @@ def _code(
     return [*views]
 
 
-def _candidates(words: str, runtime: Runtime) -> list[Section]:
-    """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
-    from agentforge.workspace.code.relevance import rank
-    from agentforge.workspace.code.sketch import sketch
-
-    terms = terms_of(words)
-    found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
-    sources = [item for item in found if not item.is_test]
-    rows = [candidate_text(item, symbols=4 - place) for place, item in enumerate(sources[:4])]
-    rows += [candidate_text(item, symbols=3) for item in found if item.is_test][:2]
-    listed = Piece(
-        name="candidates (found by name and content; lines as at the base)",
-        text="\n".join(rows),
-        level=Level.LIKELY,
-        foreign=True,
-        ends=True,
-    )
-    drawn = Piece(
-        name="map of the sources (the likeliest first; each definition with its line, members in brackets)",
-        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100),
-        level=Level.LIKELY,
-        foreign=True,
-        ends=True,
-    )
-    tests = [item for item in found if item.is_test][:_TESTS_SHOWN]
-    views = likely_views(runtime.worktree, sources, named=terms)
-    return [listed, drawn, *views, *likely_views(runtime.worktree, tests, named=terms, behind=_SOURCES_BEFORE_TESTS)]
-
-
 def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
     """The user's own tests; those that are not written yet come from the user's copy."""
     there = [path for path in state.tests if (runtime.worktree / path).is_file()]
@@ -377,13 +301,3 @@ def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: Ru
 
     whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
     return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)
-
-
-def _sketch(state: RunState, runtime: Runtime) -> str:
-    """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
-
-    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
-    text = readme[:6000].decode("utf-8", "replace")
-    words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
-    shown = sorted(name for name in entries if not name.startswith(".git"))
-    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

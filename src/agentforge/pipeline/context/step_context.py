@@ -21,6 +21,7 @@ from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_
 
 _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
+_NOTE = 800  # characters
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
@@ -48,7 +49,7 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
 
 
 def _texts(state: RunState, *, diff: str) -> list[Piece]:
-    """What the tests said, and what was changed."""
+    """What the model noted, what the tests said, and what was changed."""
     failures = Piece(
         name="failing tests (measured)",
         text=_failures(state),
@@ -63,7 +64,14 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
         share=_DIFF_SHARE,
         note="read_file shows the files",
     )
-    return [piece for piece in (failures, changes) if piece.text]
+    notes = Piece(name="your notes", text=_notes(state), level=Level.ASKED)
+    return [piece for piece in (notes, failures, changes) if piece.text]
+
+
+def _notes(state: RunState) -> str:
+    """What the model wrote beside its last calls."""
+    said = [(step.step, " ".join(step.said.split())) for step in state.turn.recent if step.results]
+    return "\n".join(f"- step {number}: {_bounded(text, _NOTE)}" for number, text in said if text)
 
 
 def _name_of_rejected(state: RunState) -> str:
@@ -139,8 +147,8 @@ def _is_of_harness(item: Mapping[str, object]) -> bool:
     return item.get("rule") == "schema" and str(item.get("path", "")).startswith("verification.")
 
 
-def _bounded(text: str) -> str:
-    return text if len(text) <= 2400 else f"{text[:2400]} ..."
+def _bounded(text: str, most: int = 2400) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def _results(state: RunState, *, diff: str) -> list[Piece]:

@@ -136,6 +136,11 @@ def limits(state: RunState) -> list[str]:
         out.append(
             f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
         )
+    refitted = texts(state.facts.get("green", {}).get("refitted"))
+    if refitted:
+        out.append(
+            f"existing tests that pass only with a fixture that the specification changes: {', '.join(refitted[:10])}"
+        )
     inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
                  if item.get("verification_method") == "inspection"]  # fmt: skip
     if inspected:

@@ -22,6 +22,7 @@ from agentforge.pipeline.context.material import gather
 from agentforge.pipeline.engine.choices import asked, offered
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.exhibits import exhibit
+from agentforge.pipeline.engine.joint_replies import reads_for_the_next
 from agentforge.pipeline.engine.kept_work import drop_left_tests, kept_draft, put_kept_files
 from agentforge.pipeline.engine.stage_agent import agent_spec
 from agentforge.pipeline.engine.stage_hooks import (
@@ -255,8 +256,7 @@ class Performer:
 
     def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:
         draft = kept_draft(state, self._runtime.stages[effect.stage])
-        attempt = state.stages[effect.stage].attempt
-        yield _handed_in(effect.stage, draft, state, attempt=attempt)
+        yield _handed_in(effect.stage, draft, state, attempt=state.stages[effect.stage].attempt)
 
     # -- facts and verdicts
 
@@ -363,7 +363,8 @@ class Performer:
         if question is not None:
             yield question
             return
-        yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest)
+        reading = reads_for_the_next(effect.stage, state, self._runtime.stages)
+        yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest, reading=reading)
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
         made = state.facts["deliver"]
@@ -393,8 +394,7 @@ def _handed_in(
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
-    """INTAKE asks the model before there is a worktree: making one is not part of the time to the first request."""
-    if isinstance(effect, (AwaitTask, StartPart)):
-        return True
+    """Whether no worktree need stand: who looks at the code for the first request makes it then."""
     stage = effect.stage if isinstance(effect, StartStage) else state.stage
-    return isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]
+    begins = isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]
+    return begins or isinstance(effect, (AwaitTask, StartPart))

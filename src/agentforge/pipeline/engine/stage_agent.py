@@ -15,13 +15,14 @@ from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
+from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
 from agentforge.pipeline.engine.stage_policy import stage_approval
 from agentforge.pipeline.engine.workbench import tool_context
-from agentforge.pipeline.model.prompt_text import framed_constraints
+from agentforge.pipeline.model.prompt_text import framed_constraints, prompt_text
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
-from agentforge.pipeline.model.stage import Stage, action_of, texts
+from agentforge.pipeline.model.stage import Stage, texts
 from agentforge.pipeline.plugins.stage_order import last_measured
 from agentforge.safety.policy.scope import WriteScope
 from agentforge.safety.text.redaction import redact
@@ -34,46 +35,9 @@ if TYPE_CHECKING:
     from agentforge.guest.choice import GuestChoice
     from agentforge.models.api.model import Model
 
-_SUBMIT = "submit_artifact"
-
-
-def stage_ahead(stage: Stage, state: RunState, runtime: Runtime) -> Stage | None:
-    """Return the stage whose draft the current reply may hold, too; None where it must be asked for on its own.
-
-    It must stand directly behind this one, be needed for the request, be done by the same model, and nobody may want to look at
-    the first artifact before the second is made.
-    """
-    if not stage.ahead or stage.name in state.approve or state.mode != "autonomous":
-        return None
-    if state.profile or state.workflow or state.tests or state.answers:
-        return None
-    order = list(runtime.stages)
-    if order[order.index(stage.name) + 1 :][:1] != [stage.ahead]:
-        return None
-    following = runtime.stages[stage.ahead]
-    same_model = runtime.models(stage.name).name == runtime.models(following.name).name
-    return (
-        following
-        if same_model and runtime.guests(following.name) is None and action_of(state) in following.actions
-        else None
-    )
-
-
-def with_ahead(tools: Mapping[str, Tool], ahead: Stage | None) -> dict[str, Tool]:
-    """The tools of a stage, where `submit_artifact` takes the draft of the stage ahead as one more argument."""
-    if ahead is None or _SUBMIT not in tools:
-        return dict(tools)
-    submit = tools[_SUBMIT]
-    properties = {**_properties(submit), ahead.name: {"type": "object"}}
-    return {**tools, _SUBMIT: replace(submit, parameters={**submit.parameters, "properties": properties})}
-
-
-def _properties(tool: Tool) -> dict[str, object]:
-    value = tool.parameters.get("properties")
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
 _GOAL_CHARS = 300
+_BESIDE_CODE, _LINE = 4000, 12  # tokens
+_ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
 _SELDOM = ("dependencies", "interfaces", "estimated_complexity")
 """Fields of a specification that few requests need: a model that needs one submits the analysis alone."""
 
@@ -92,7 +56,9 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> 
     names = offered(stage, runtime)
     if stage.name == "red" and state.awaited and "ask_human" not in names:
         names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
-    ahead = stage_ahead(stage, state, runtime)
+    ahead = stages_ahead(stage, state, runtime)
+    if ahead:
+        names = tuple(dict.fromkeys((*_possible(stage.ahead_tools, runtime), *names)))
     tools = with_ahead(find(names), ahead)
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
     if not state.profile:
@@ -126,13 +92,14 @@ def _spec(
     model: Model,
     tools: dict[str, Tool],
     frame: str = "frame",
-    ahead: Stage | None = None,
+    ahead: tuple[Stage, ...] = (),
 ) -> AgentSpec:
     return AgentSpec(
         model=model,
         model_name=model.name,
         context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead),
         tools=tools,
+        goes_ahead=stage.goes_ahead,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
             text_limit_tokens=runtime.step_tokens // 2,
@@ -152,10 +119,15 @@ def _spec(
 
 
 def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:
-    """The stage's tools; without a sandbox there is no shell, because nothing would keep it out of the workspace."""
-    if "shell" in stage.tools and runtime.sandbox.kind == "none":
-        return tuple(name for name in stage.tools if name != "shell")
-    return stage.tools
+    """The stage's tools."""
+    return _possible(stage.tools, runtime)
+
+
+def _possible(names: tuple[str, ...], runtime: Runtime) -> tuple[str, ...]:
+    """Without a sandbox there is no shell, because nothing would keep it out of the workspace."""
+    if "shell" in names and runtime.sandbox.kind == "none":
+        return tuple(name for name in names if name != "shell")
+    return names
 
 
 def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
@@ -208,7 +180,7 @@ def _context(
     tools: dict[str, Tool],
     *,
     frame: str,
-    ahead: Stage | None,
+    ahead: tuple[Stage, ...],
 ) -> StepContext:
     diff = _changes(state, stage, runtime)
     return build_step(
@@ -217,9 +189,9 @@ def _context(
                 "red_again" if is_open(state) and stage.name == "red" else stage.name,
                 frame=frame,
                 own=stage.prompt,
-                ahead=ahead.name if ahead else "",
+                ahead=tuple(one.name for one in ahead),
             ),
-            frame=_frame(state, stage, ahead),
+            frame=_frame(state, stage, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
@@ -259,16 +231,26 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     return runtime.diff(start, now) if start and start != now else ""
 
 
-def _frame(state: RunState, stage: Stage, ahead: Stage | None) -> dict[str, object]:
-    """task_frame of seed 001 section 3.4; the same for all steps of a stage."""
+def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int) -> dict[str, object]:
+    """task_frame of seed 001 section 3.4; the same for all steps of a stage.
+
+    Args:
+        room: tokens of a step whose model may read files; 0 = it may not.
+    """
     intake = state.artifacts.get("intake", {})
     return {
         "id": state.run_id,
         "goal": intake.get("goal") or _beginning(state.request),
         "phase": stage.name,
-        "success_criteria": [*stage.criteria, *(ahead.criteria if ahead else ())],
+        "success_criteria": [*stage.criteria, *(text for one in ahead for text in one.criteria)],
         "constraints": framed_constraints(state.artifacts.get("spec", {})),
+        **({"room": _ROOM.format(lines=_lines_shown(room))} if room else {}),
     }
+
+
+def _lines_shown(step_tokens: int) -> int:
+    """How many lines of source a step has room for, beside instructions, tools and law; in fifties."""
+    return max(1, (step_tokens - _BESIDE_CODE) // _LINE // 50) * 50
 
 
 def _beginning(request: str) -> str:
@@ -278,25 +260,27 @@ def _beginning(request: str) -> str:
 
 
 @cache
-def system_prompt(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> str:
-    """The frame of every prompt and the stage's own part; with `ahead` the part of the stage behind it, too."""
+def system_prompt(stage: str, *, frame: str = "frame", own: str = "", ahead: tuple[str, ...] = ()) -> str:
+    """The frame of every prompt and the stage's own part, and what it may do for the stages ahead."""
     return "\n\n".join(prompt_parts(stage, frame=frame, own=own, ahead=ahead).values()) + "\n"
 
 
-def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: str = "") -> dict[str, str]:
+def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tuple[str, ...] = ()) -> dict[str, str]:
     """The texts that make a stage's prompt, by the name of their file.
 
     Args:
         own: the part of a stage that is added; "" = it has a file beside this module.
-        ahead: the stage whose artifact the same reply may hold; "" = none.
+        ahead: the stages whose artifacts the same reply may hold; what is told of each is law of the context, because a
+            system prompt has its bound.
     """
-    folder = Path(__file__).parents[1] / "prompts"
-    names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead", ahead) if ahead else ()))
-    files = {name: (folder / f"{name}.md").read_text("utf-8").strip() for name in names}
+    names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead",) if ahead else ()))
+    files = {name: prompt_text(name) for name in names}
     return {**files, **({stage: own.strip()} if own else {})}
 
 
-def _submit_schema(stage: Stage, runtime: Runtime, state: RunState, *, ahead: Stage | None = None) -> dict[str, object]:
+def _submit_schema(
+    stage: Stage, runtime: Runtime, state: RunState, *, ahead: tuple[Stage, ...] = ()
+) -> dict[str, object]:
     """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
     contract = runtime.contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
@@ -304,8 +288,8 @@ def _submit_schema(stage: Stage, runtime: Runtime, state: RunState, *, ahead: St
     if state.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
-    if ahead is not None:
-        properties[ahead.name] = draft_schema(runtime.contracts.get(ahead.produces), omit=(*ahead.omit, *_SELDOM))
+    for one in ahead:
+        properties[one.name] = draft_schema(runtime.contracts.get(one.produces), omit=(*one.omit, *_SELDOM))
     return {"type": "object", "properties": properties, "required": ["artifact"]}
 
 

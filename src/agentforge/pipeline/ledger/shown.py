@@ -30,10 +30,11 @@ def asked_text(state: RunState) -> str:
 def left_to_see(state: RunState) -> Iterator[tuple[str, str]]:
     """What stands beside the assumptions: (part of the request, what was made of it).
 
-    Context is told where it holds something exact; what nobody places, and a fix before which nothing failed, always.
+    Context is told where it holds something exact; what the specification does not place, and a fix before which nothing failed,
+    always.
     """
     gone = left_out(state)
-    for entry, becomes in placed(state):
+    for entry, becomes in placed(state) if "spec" in state.artifacts else ():
         said = f"The request says {entry.words!r}"
         if becomes.how == "unsaid" and entry.number not in gone:
             yield said, NOBODY
@@ -57,8 +58,8 @@ def asks_traced(state: RunState, facts: Json) -> list[dict[str, object]]:
 
 
 def ask_lines(state: RunState) -> list[str]:
-    """Each ask of a run in a line: what becomes of it, its tests, its executed lines; [] for a single one."""
-    rows = asks_traced(state, judged(state.facts, {}))
+    """Each ask of a run in a line: what becomes of it, its tests, its executed lines; [] for a single one, and before SPEC."""
+    rows = asks_traced(state, judged(state.facts, {})) if "spec" in state.artifacts else []
     return [_line(row) for row in rows] if len(rows) > 1 else []
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import accumulate
+from pathlib import Path
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import cause_lines, tests_text
@@ -20,6 +22,12 @@ parameters user users currently instead need needs want wants allow allows given
 """
 _FRAMED_TOKENS = 200
 _STOP = frozenset(_STOP_WORDS.split())
+
+
+@cache
+def prompt_text(name: str) -> str:
+    """What the model of a stage is told, as it stands in its file."""
+    return (Path(__file__).parents[1] / "prompts" / f"{name}.md").read_text("utf-8").strip()
 
 
 def terms_of(text: str, *, limit: int = 24) -> list[str]:

@@ -38,6 +38,14 @@ def _always(_state: RunState) -> bool:
     return True
 
 
+READING = ("read_file", "grep", "find_symbol", "outline", "glob", "list_dir", "shell")
+"""The tools by which a stage looks at the code; a shell of a stage that writes nothing changes nothing."""
+
+
+def _draft_goes_ahead(_draft: Json) -> bool:
+    return True
+
+
 def _no_draft(_state: RunState) -> dict[str, object]:
     return {}
 
@@ -73,7 +81,10 @@ class Stage:
         files: of an added stage that writes: patterns of the files it may write instead of those of the specification.
         contract: of an added stage: the YAML of its contract, where no file of the project holds it.
         shown_to: of an added stage: later stages whose model is shown its artifact.
-        ahead: the stage directly behind, whose artifact the same reply may hold; "" = one reply, one artifact.
+        ahead: later stages whose artifacts the same reply may hold, in their order; () = one reply, one artifact.
+        ahead_tools: what the model may call besides where the reply may go ahead.
+        goes_ahead: whether a draft of this stage leaves nothing open that could change what stages behind it make.
+        keeps_reading: what the stages before it read stands in its context, too.
     """
 
     name: str
@@ -95,7 +106,10 @@ class Stage:
     files: tuple[str, ...] = ()
     contract: str = ""
     shown_to: tuple[str, ...] = ()
-    ahead: str = ""
+    ahead: tuple[str, ...] = ()
+    ahead_tools: tuple[str, ...] = ()
+    goes_ahead: Callable[[Json], bool] = _draft_goes_ahead
+    keeps_reading: bool = False
 
 
 def needs_no_model(_state: RunState) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.model.stage import ACTIONS, Json, Stage, texts
+from agentforge.pipeline.model.stage import ACTIONS, READING, Json, Stage, texts
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
@@ -28,9 +28,10 @@ STAGE = Stage(
     consumes=("intake", "clarify"),
     purpose="find the relevant code and measure the base line of the tests",
     criteria=("impacted files and symbols exist as named", "conventions, risks and constraints are stated"),
-    tools=("read_file", "grep", "find_symbol", "outline", "glob", "list_dir", "shell", "submit_artifact"),
+    tools=(*READING, "submit_artifact"),
     omit=("analysis_id", "intake_ref", "tests", "metadata"),
     actions=ACTIONS,
     complete=complete,
-    ahead="spec",
+    ahead=("spec",),
+    keeps_reading=True,
 )

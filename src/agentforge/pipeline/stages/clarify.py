@@ -202,4 +202,5 @@ STAGE = Stage(
     draft=draft,
     questions=questions,
     complete=complete,
+    keeps_reading=True,
 )

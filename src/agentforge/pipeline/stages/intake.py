@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.disputes import questions, rulings
 from agentforge.pipeline.engine.rulings import kept_examples
-from agentforge.pipeline.model.stage import ACTIONS, Json, Stage, items, texts
+from agentforge.pipeline.model.stage import ACTIONS, READING, Json, Stage, items, texts
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
@@ -25,6 +25,11 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     }
 
 
+def leaves_nothing_open(draft: Json) -> bool:
+    """Whether every question that the record lists is minor, so that its default settles it."""
+    return all(row.get("impact") == "minor" for row in items(draft.get("identified_ambiguities")))
+
+
 STAGE = Stage(
     name="intake",
     produces="intake_record",
@@ -39,4 +44,7 @@ STAGE = Stage(
     actions=ACTIONS,
     questions=questions,
     complete=complete,
+    ahead=("analyze", "spec"),
+    ahead_tools=READING,
+    goes_ahead=leaves_nothing_open,
 )

@@ -47,7 +47,7 @@ def read_snapshot_file(file: Path) -> Foreign:
             f"{file} cannot be read: {exc}", hint="it was cut off or altered; use another one"
         ) from exc
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
-        raise IntegrityError(f"{file} is no session: it holds no list of messages")
+        raise IntegrityError(f"{file} is not a session: it holds no list of messages")
     if value.get("schema_version") != 1:
         raise IntegrityError(f"{file} has schema version {value.get('schema_version')!r}, 1 is known")
     return snapshot_talk(value, stem=file.stem)

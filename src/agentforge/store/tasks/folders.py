@@ -139,7 +139,9 @@ def find_task(repo: Path, text: str) -> tuple[str, Path]:
     if len(fitting) == 1:
         return fitting[0], folders[fitting[0]]
     if fitting:
-        raise UsageError(f"{text!r} fits {len(fitting)} tasks: {_some(fitting)}", hint="give more of the id")
+        raise UsageError(
+            f"{text!r} matches {len(fitting)} tasks: {_some(fitting)}", hint="give more characters of the id"
+        )
     known = f"there are: {_some(list(folders))}" if folders else "there is none yet: agentforge start REQUEST"
     raise UsageError(f"no task {text!r} in {repo}", hint=known)
 

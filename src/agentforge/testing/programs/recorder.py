@@ -187,6 +187,8 @@ def open_recorder(setup: dict[str, Any]) -> tuple[Recorder | None, str]:
     """
     if sys.gettrace() is not None:
         return None, "another tracer was there before the tests"
+    if not _is_text(setup["root"]):
+        return None, "coverage records nothing below a folder whose name is no UTF-8"
     os.makedirs(setup["out"], exist_ok=True)
     reasons = []
     calls = sys.modules["__main__"].load("recorded_calls").Calls(setup["called"], setup["root"])
@@ -233,6 +235,14 @@ def _add(seen: dict[str, dict[str, int]], data: Any, context: str | None) -> Non
             for name in (context,) if context is not None else names:
                 marks = seen.setdefault(name, {})
                 marks[path] = marks.get(path, 0) | (1 << line)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_coverage(name: str) -> bool:

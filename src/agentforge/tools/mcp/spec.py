@@ -92,7 +92,7 @@ def read_spec(
     if bool(command) == bool(url):
         raise ConfigError(f"{origin}: MCP server {name} needs exactly one of command and url", hint="correct it")
     if url and not url.startswith(("http://", "https://")):
-        raise ConfigError(f"{origin}: MCP server {name}: {url!r} is no http or https address", hint="correct it")
+        raise ConfigError(f"{origin}: MCP server {name}: {url!r} is not an http or https address", hint="correct it")
     if table.get("type") == "sse":
         raise ConfigError(
             f"{origin}: MCP server {name}: the transport `sse` was replaced by streamable HTTP",
@@ -139,21 +139,21 @@ def read_mcp_json(file: Path) -> Mapping[str, Mapping[str, object]]:
 def _text(table: Mapping[str, object], key: str, environ: Mapping[str, str]) -> str:
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise ConfigError(f"MCP servers: {key} is no text: {value!r}", hint="correct it")
+        raise ConfigError(f"MCP servers: {key} is not a text: {value!r}", hint="correct it")
     return _expanded(value, environ)
 
 
 def _texts(table: Mapping[str, object], key: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise ConfigError(f"MCP servers: {key} is no list of texts: {value!r}", hint="correct it")
+        raise ConfigError(f"MCP servers: {key} is not a list of texts: {value!r}", hint="correct it")
     return tuple(_expanded(one, environ) for one in value)
 
 
 def _pairs(table: Mapping[str, object], key: str, environ: Mapping[str, str]) -> dict[str, str]:
     value = table.get(key, {})
     if not isinstance(value, Mapping) or not all(isinstance(one, str) for one in value.values()):
-        raise ConfigError(f"MCP servers: {key} is no table of texts", hint="correct it")
+        raise ConfigError(f"MCP servers: {key} is not a table of texts", hint="correct it")
     return {str(name): _expanded(one, environ) for name, one in value.items()}
 
 

@@ -16,12 +16,14 @@ from agentforge.underway import underway
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.suppressions import by_practice, new_suppressions
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
+from agentforge.verification.stages.changed_fixtures import tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 
 _LISTED = 50
+_LOSSES = ("regressions", "missing", "superseded", "refitted", "under_old_text")
 _AGAIN = 2
 
 
@@ -77,8 +79,10 @@ def measure_green(
         only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
-        newly_passing, belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed,
-        out_of_scope, new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
+        refitted (what passes with a fixture that the specification changes, and not with its old text), under_old_text
+        (regressions that show only with the base's own files of tests), newly_passing,
+        belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed, out_of_scope,
+        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
         and evidence {whole, repeats}.
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
@@ -102,9 +106,7 @@ def measure_green(
         "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
         "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
         "suite": _suite_fact(promise, failing),
-        "regressions": lost["regressions"],
-        "missing": lost["missing"],
-        "superseded": lost["superseded"],
+        **{name: lost.get(name, []) for name in _LOSSES},
         "newly_passing": _newly_passing(promise, whole),
         "belongs_to": [
             *_own_mistakes(failing, (whole, *runs), promise, rig, tree),
@@ -310,11 +312,21 @@ def _hidden_losses(
         return {"unmeasured": ["the tests of the base as they stood there"]}
     kept = _kept_beside(broken, rig, promise, base_tree=base_tree, tree=tree, whole=whole)
     left = [one for one in broken if one not in known and one not in kept]
+    fitted = tests_with_changed_fixtures(
+        set(left) & set(whole.passed_ids),
+        superseded=promise.superseded,
+        before=rig.read(base_tree),
+        after=rig.read(tree),
+    )
+    left = [one for one in left if one not in fitted]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
+    hidden = [one for one in left if one not in ended]
     return {
-        "regressions": sorted({*lost["regressions"], *(one for one in left if one not in ended)})[:_LISTED],
+        "regressions": sorted({*lost["regressions"], *hidden})[:_LISTED],
         "superseded": sorted({*lost["superseded"], *ended}),
+        "refitted": sorted(fitted),
+        "under_old_text": sorted(set(hidden) & set(whole.passed_ids))[:_LISTED],
     }
 
 

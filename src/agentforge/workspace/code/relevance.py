@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from agentforge.frozen import dataclass
+from agentforge.workspace.code.special_methods import BUILT_IN, special_methods
 from agentforge.workspace.code.symbols import Symbol, implementations, language_of, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
@@ -28,6 +29,8 @@ _BESIDE = 0.3
 _BESIDE_NAMES = "doc docs documentation example examples bench benchmark benchmarks samples demo demos"
 _BESIDE_FOLDERS = frozenset(_BESIDE_NAMES.split())
 _BUILD_SCRIPTS = frozenset({"setup.py", "noxfile.py", "fabfile.py", "tasks.py", "build.rs", "rollup.config.js"})
+_DEFINES = 1.5  # the least that a spelled name weighs where it is defined: what all files speak of is defined in one
+_RUNS = 3.0  # a method of a spelled class that what the request writes runs
 _INSIDE = 0.4  # a word inside a definition, against one in its name
 _POINTED = 30.0  # a line that the request names or quotes
 _MOST_ALIKE = 4  # files of one name; more say nothing
@@ -37,6 +40,7 @@ _SUFFIXES = tuple(_ENDINGS.split())
 _SHORTEST_STEM = 3
 _INNER = 5  # letters of a stem that is recognised inside a longer word
 _REMEMBERED = 8192  # names; enough for speed, small in memory
+_IMPORT = re.compile(r"\s*(?:import|from|use|require)\b")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMMON = (
     "a about add added adding all also an and any are as at be both but by can change code could create do does each "
@@ -56,6 +60,7 @@ class RelevantFile:
         score: larger is likelier; comparable within one ranking only.
         symbols: its definitions that fit the words, the best first; empty when none fits or the file was not parsed.
         lines: its lines that the request points at or quotes, in the order of the file.
+        mentions: its lines outside of all definitions on which a name stands that the request spells: exports, registries.
         is_test: ranked apart from the other files.
     """
 
@@ -63,6 +68,7 @@ class RelevantFile:
     score: float
     symbols: tuple[Symbol, ...] = ()
     lines: tuple[int, ...] = ()
+    mentions: tuple[int, ...] = ()
     is_test: bool = False
 
 
@@ -74,12 +80,14 @@ class _Query:
         stems: of words.
         exact: identifiers that were written out, in small letters.
         names: dotted paths of names that the request spells as code.
+        special: methods that run where the request uses an operator or a built-in function.
         weights: what a stem, or `=identifier`, tells: rare ones tell more.
     """
 
     stems: tuple[str, ...]
     exact: frozenset[str]
     names: tuple[tuple[str, ...], ...] = ()
+    special: frozenset[str] = frozenset()
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -99,7 +107,7 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
     if not query.stems and not pointed:
         return []
     content = _content(root, query) if query.stems else {}
-    query = replace(query, weights=_weights(query, content, len(names)))
+    query = replace(query, weights=_weights(query, content, len(names)), special=special_methods(text[:_MOST_TEXT]))
     scores = {name: _file_score(name, content.get(name), query) for name in names}
     for name, places in pointed.items():
         scores[name] += _POINTED * sum(places.values())
@@ -184,9 +192,11 @@ def _single_end(word: str) -> str:
 
 def _query(terms: Sequence[str], names: Sequence[tuple[str, ...]]) -> _Query:
     stems: dict[str, None] = {}
-    exact: set[str] = {name[-1].lower() for name in names if len(name[-1]) >= _SHORTEST_STEM}
+    exact: set[str] = {
+        name[-1].lower() for name in names if len(name[-1]) >= _SHORTEST_STEM and name[-1] not in BUILT_IN
+    }
     for term in terms:
-        pieces = re.findall(r"[A-Za-z0-9_]+", term)
+        pieces = [piece for piece in re.findall(r"[A-Za-z0-9_]+", term) if piece not in BUILT_IN]
         exact.update(piece.lower() for piece in pieces if "_" in piece.strip("_") or piece[1:] != piece[1:].lower())
         for word in (part for piece in pieces for part in _PARTS.findall(piece)):
             if word.lower() not in _STOP and len(word) >= _SHORTEST_STEM - (not word.islower()) and not word.isdigit():
@@ -255,7 +265,7 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
             path=path, score=score * (1.0 if text is None else _NOT_SOURCE), lines=lines, is_test=is_test_path(path)
         )
     symbols = implementations(outline_of(path, text).symbols)
-    said = _said_inside(text, symbols, query)
+    said, outside = _said_inside(text, symbols, query)
     fits = [
         (_symbol_score(symbol, query, said.get(place, {}), pointed), symbol) for place, symbol in enumerate(symbols)
     ]
@@ -266,21 +276,30 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
         score=score + _IN_SYMBOL * named,
         symbols=tuple(symbol for _, symbol in best),
         lines=lines,
+        mentions=outside,
         is_test=is_test_path(path),
     )
 
 
-def _said_inside(text: str, symbols: Sequence[Symbol], query: _Query) -> dict[int, Counter[str]]:
-    """How often each word stands in each definition, by the definition's place in the list; a line belongs to the innermost."""
+def _said_inside(
+    text: str, symbols: Sequence[Symbol], query: _Query
+) -> tuple[dict[int, Counter[str]], tuple[int, ...]]:
+    """How often each word stands in each definition, by the definition's place in the list, a line belonging to the innermost;
+    and the first lines outside of all functions and classes on which a name stands that the request spells."""
     if not query.stems:
-        return {}
+        return {}, ()
     rows = text.split("\n")
     owner: dict[int, int] = {}
     for place in sorted(range(len(symbols)), key=lambda place: symbols[place].line - symbols[place].end_line):
         owner.update(dict.fromkeys(range(symbols[place].line, symbols[place].end_line + 1), place))
     wanted, found = frozenset(query.stems), defaultdict[int, Counter[str]](Counter)
+    spelled = {name[-1].lower() for name in query.names} & query.exact
+    outside: dict[str, int] = {}
     pattern = re.compile(rf"\w*(?:{'|'.join(map(re.escape, query.stems))})\w*", re.IGNORECASE | re.ASCII)
     for number, row in enumerate(rows, start=1):
+        if (number not in owner or symbols[owner[number]].kind == "variable") and not _IMPORT.match(row):
+            for name in spelled.intersection(one.lower() for one in pattern.findall(row)):
+                outside[name] = number  # the last line: a name is imported first, and listed after that
         if number not in owner:
             continue
         inside = found[owner[number]]
@@ -288,7 +307,7 @@ def _said_inside(text: str, symbols: Sequence[Symbol], query: _Query) -> dict[in
             inside.update(_hits(identifier, wanted))
             if identifier.lower() in query.exact:
                 inside[f"={identifier.lower()}"] += 1
-    return found
+    return found, tuple(sorted(set(outside.values())))
 
 
 def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointed: Mapping[int, float]) -> float:
@@ -296,7 +315,8 @@ def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointe
     inside = sum(query.weights.get(key, 0.0) * count / (count + 2) for key, count in said.items())
     at = sum(sure for line, sure in pointed.items() if symbol.line <= line <= symbol.end_line)
     narrow = at / (1.0 if symbol.kind not in ("class", "type") else 3.0)  # rather the method than the class around it
-    return _name_score(symbol, query) + _INSIDE * inside + _POINTED * narrow
+    runs = _RUNS if symbol.name in query.special and symbol.parent.lower() in query.exact else 0.0
+    return _name_score(symbol, query) + runs + _INSIDE * inside + _POINTED * narrow
 
 
 def _name_score(symbol: Symbol, query: _Query) -> float:
@@ -304,7 +324,7 @@ def _name_score(symbol: Symbol, query: _Query) -> float:
     weights, last = query.weights, symbol.name.lower()
     if last in query.exact:
         spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
-        return (2 + spelled) * weights.get(f"={last}", 1.0)
+        return (2 + spelled) * max(weights.get(f"={last}", 1.0), _DEFINES if spelled else 0.0)
     wanted = frozenset(query.stems)
     named, said = _hits(symbol.name, wanted), _hits(symbol.doc, wanted)
     score = sum(

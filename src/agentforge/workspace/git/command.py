@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -212,7 +213,13 @@ def identity_environment(*, author: Identity, when: str | None) -> dict[str, str
         "GIT_COMMITTER_NAME": author.name,
         "GIT_COMMITTER_EMAIL": author.email,
     }
-    return values | ({"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {})
+    date = _in_seconds(when) if when else ""
+    return values | ({"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date} if when else {})
+
+
+def _in_seconds(when: str) -> str:
+    """A date in the form that git reads in every year: it refuses words like 2100-01-01."""
+    return f"@{int(datetime.fromisoformat(when).timestamp())} +0000" if when.endswith("Z") else when
 
 
 def call_as_user(arguments: tuple[str, ...], *, cwd: Path) -> Completed:

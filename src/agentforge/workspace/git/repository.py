@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AGENTFORGE", "Git", "Identity"]
 
+_ANSWERS = 7
+"""Lines that git answers to `_find`, where no path holds a line break."""
+
 
 class Git:
     """One repository, seen from one checkout of it.
@@ -346,8 +349,16 @@ def _find(path: Path) -> tuple[GitCommand, str, str | None]:
     top, git_dir, common_dir = Path(lines[4]).resolve(), Path(lines[2]), Path(lines[3])
     if done.exit_code != 0:
         raise RepositoryError(f"{top} has no commits yet", hint="commit something first: git commit --allow-empty")
-    branch = lines[6] if lines[6].startswith("refs/") else None
-    return GitCommand(top=top, git_dir=git_dir, common_dir=common_dir), lines[5], branch
+    if len(lines) != _ANSWERS + 1:  # a path holds a line break
+        top, git_dir, common_dir = (_one_path(path, name) for name in ("--show-toplevel", *shown[-2:]))
+    branch = lines[-2] if lines[-2].startswith("refs/") else None
+    return GitCommand(top=top, git_dir=git_dir, common_dir=common_dir), lines[-3], branch
+
+
+def _one_path(path: Path, name: str) -> Path:
+    """What git says of one place, whatever its name holds."""
+    done = call_as_user(("rev-parse", "--path-format=absolute", name), cwd=path)
+    return Path(os.fsdecode(done.output).removesuffix("\n"))
 
 
 def _no_repository(path: Path, complaint: str) -> RepositoryError:

@@ -69,7 +69,7 @@ def _entries(git: Git, commit: str) -> Iterator[tuple[str, str]]:
         total += int(size) if size.isdigit() else 0
         if (mode, kind) != ("100644", "blob") or not _TRAVELS.fullmatch(name) or total > _LARGEST_BYTES:
             raise IntegrityError(
-                f"commit {commit[:12]} holds {name[:100]!r}, which is no part of a run", hint="do not trust it"
+                f"commit {commit[:12]} holds {name[:100]!r}, which is not a part of a run", hint="do not trust it"
             )
         yield name, oid
 

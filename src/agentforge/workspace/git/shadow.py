@@ -44,7 +44,7 @@ def _borrow(git: Git, folder: Path) -> None:
     objects = git.common_dir / "objects"
     alternates = folder / "objects" / "info" / "alternates"
     alternates.parent.mkdir(parents=True, exist_ok=True)
-    alternates.write_bytes(os.fsencode(objects) + b"\n")
+    alternates.write_bytes(_quoted(os.fsencode(objects)) + b"\n")
     for name in _SETTINGS:
         source = git.common_dir / name
         if source.is_file():
@@ -53,3 +53,10 @@ def _borrow(git: Git, folder: Path) -> None:
     for words in (("core.bare", "false"), ("--unset-all", "core.worktree")):  # what is true of the other checkout only
         argv = ["git", "config", "--file", str(folder / "config"), *words]
         run(argv, cwd=folder, env=fixed_environment(), timeout_s=_TIMEOUT_S)
+
+
+def _quoted(path: bytes) -> bytes:
+    """A path as git reads it from a file of lines: one that holds a line break stands in quotes."""
+    if b"\n" not in path:
+        return path
+    return b'"' + path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'

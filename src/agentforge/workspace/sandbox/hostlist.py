@@ -82,7 +82,7 @@ def normal(host: str) -> str:
 
 def _entry(text: str) -> HostEntry:
     wrong = ConfigError(
-        f"sandbox.network: {text!r} is no host",
+        f"sandbox.network: {text!r} is not a host",
         hint='write "example.org", "*.example.org", "host:8080" or "10.0.0.0/8"',
     )
     host = text.strip()

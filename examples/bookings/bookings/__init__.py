@@ -1,0 +1,1 @@
+"""An API that books the meeting rooms of one house."""

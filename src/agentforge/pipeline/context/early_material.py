@@ -1,0 +1,138 @@
+"""The material of the first stages: the request, and the code that most likely matters to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agentforge.context.render import render
+from agentforge.context.sections import Level, Piece, Section
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.excerpts import candidate_text, likely_views
+from agentforge.pipeline.engine.joint_replies import stages_ahead
+from agentforge.pipeline.ledger.asks import numbered
+from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_rows, numbered_request
+from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage, items
+from agentforge.workspace.git.queries import top_level
+
+_BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
+_CANDIDATES = 8
+_MAP_SHARE = 20
+"""Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
+_TESTS_SHOWN, _SOURCES_BEFORE_TESTS = 2, 2
+"""Likely test files whose source is shown, and how many likely sources come before them."""
+_READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
+
+
+def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
+    """The request alone; with the code that later stages need, where the reply may serve them, too."""
+    ahead = stages_ahead(runtime.stages["intake"], state, runtime)
+    if not ahead:
+        sketch = Piece(name="repository", text=_sketch(state, runtime), level=Level.SKETCH, foreign=True)
+        return [_request(state), sketch]
+
+    runtime.ready()
+    asks = entries_in({"asks": ledger_rows(state.request)})
+    return [
+        *_told_of(ahead),
+        replace(_request(state), text=numbered(state.request, [(one.number, one.start) for one in asks])),
+        *_candidates(state.request, runtime),
+    ]
+
+
+def _told_of(ahead: Iterable[Stage]) -> Iterator[Piece]:
+    """What the model of a stage would be told, for a reply that may hold that stage's artifact, too."""
+    for one in ahead:
+        yield Piece(name=f"`{one.name}`", text=prompt_text(one.name), level=Level.LAW)
+
+
+def of_clarify(state: RunState, runtime: Runtime) -> list[Section]:
+    """The open questions, and where their answers may stand."""
+    questions = state.artifacts["intake"].get("identified_ambiguities")
+    asked = " ".join(str(item.get("question", "")) for item in items(questions))
+    return [
+        Piece(name="questions", text=render(questions), level=Level.LAW),
+        _request(state),
+        *_candidates(f"{state.request} {asked}", runtime),
+    ]
+
+
+def of_analyze(state: RunState, runtime: Runtime) -> list[Section]:
+    """The request and what is settled about it, how the tests run, and the likeliest code."""
+    intent = state.artifacts["intake"].get("extracted_intent")
+    answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
+    return [
+        *_told_of(stages_ahead(runtime.stages["analyze"], state, runtime)),
+        numbered_piece(state),
+        clarified_piece(state),
+        baseline_piece(state),
+        *_candidates(f"{answers} {state.request} {render(intent)}", runtime),
+    ]
+
+
+def _request(state: RunState) -> Piece:
+    return Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here")
+
+
+def numbered_piece(state: RunState) -> Piece:
+    """The request with the numbers by which the specification says what becomes of its asks."""
+    return Piece(
+        name="the request, verbatim, its asks numbered" if len(ledger_of(state)) > 1 else "the request, verbatim",
+        text=numbered_request(state),
+        level=Level.LAW,
+        note="a long request is cut here",
+    )
+
+
+def clarified_piece(state: RunState) -> Piece:
+    """What CLARIFY settled."""
+    rows = items(state.artifacts.get("clarify", {}).get("questions"))
+    text = "\n".join(f"- {row.get('question')} -> {row.get('answer')} ({row.get('source')})" for row in rows)
+    return Piece(name="clarifications (binding)", text=text, level=Level.LAW)
+
+
+def baseline_piece(state: RunState) -> Piece:
+    """How the tests run."""
+    return Piece(name="how tests run, at the base commit (measured)", text=baseline_text(state), level=Level.LAW)
+
+
+def _candidates(words: str, runtime: Runtime) -> list[Section]:
+    """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
+    from agentforge.workspace.code.relevance import rank
+    from agentforge.workspace.code.sketch import sketch
+
+    terms = terms_of(words)
+    found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
+    sources = [item for item in found if not item.is_test]
+    rows = [candidate_text(item, symbols=4 - place) for place, item in enumerate(sources[:4])]
+    rows += [candidate_text(item, symbols=3) for item in found if item.is_test][:2]
+    listed = Piece(
+        name="candidates (found by name and content; lines as at the base)",
+        text="\n".join(rows),
+        level=Level.LIKELY,
+        foreign=True,
+        ends=True,
+    )
+    drawn = Piece(
+        name="map of the sources (the likeliest first; each definition with its line, members in brackets)",
+        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100),
+        level=Level.LIKELY,
+        foreign=True,
+        ends=True,
+    )
+    tests = [item for item in found if item.is_test][:_TESTS_SHOWN]
+    views = likely_views(runtime.worktree, sources, named=terms)
+    return [listed, drawn, *views, *likely_views(runtime.worktree, tests, named=terms, behind=_SOURCES_BEFORE_TESTS)]
+
+
+def _sketch(state: RunState, runtime: Runtime) -> str:
+    """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
+
+    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
+    text = readme[:6000].decode("utf-8", "replace")
+    words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
+    shown = sorted(name for name in entries if not name.startswith(".git"))
+    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"

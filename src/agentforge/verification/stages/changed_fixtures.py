@@ -1,0 +1,182 @@
+"""Fixtures that the specification changes: which tests of the base may run with the new text of one."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from agentforge.testing.outcome import without_parameters
+from agentforge.verification.source.test_hashes import test_functions
+
+Read = Callable[[str], bytes | None]
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Found = dict[str, tuple[str, frozenset[str]]]
+"""Name of a fixture -> its file and the fixtures that it asks for."""
+
+
+def tests_with_changed_fixtures(
+    ids: Iterable[str], *, superseded: Collection[str], before: Read, after: Read
+) -> frozenset[str]:
+    """List the tests that ask, directly or through other fixtures, for one that the specification lists as changed.
+
+    A file counts only when the declared fixtures are all that became of its old text: what it had besides stands as it was, and
+    what is new there is asked for by name (no hook, no fixture for everybody, no second definition). A fixture counts only when
+    it still uses what it used, directly or through a function beside it.
+
+    Args:
+        superseded: `path::name` of what the specification changes in files of tests.
+    """
+    declared = _declared(superseded, before=before, after=after)
+    if not declared:
+        return frozenset()
+    return frozenset(one for one in ids if _asked_for(without_parameters(one), after) & declared)
+
+
+def _declared(superseded: Collection[str], *, before: Read, after: Read) -> frozenset[str]:
+    by_file: dict[str, set[str]] = {}
+    for one in superseded:
+        path, _, name = one.partition("::")
+        if path.endswith(".py") and "::" not in name:
+            by_file.setdefault(path, set()).add(name)
+    found: set[str] = set()
+    for path, names in by_file.items():
+        old, new = _statements(before(path)), _statements(after(path))
+        fixtures = names & _fixtures(old).keys() & _fixtures(new).keys()
+        still = all(_used_by(old, one) <= _used_by(new, one) for one in fixtures)
+        if fixtures and still and _nothing_else(old, new, fixtures):
+            found |= {f"{path}::{name}" for name in fixtures}
+    return frozenset(found)
+
+
+def _used_by(body: Iterable[ast.stmt], fixture: str) -> frozenset[str]:
+    """Names of the module that a fixture uses, itself or through functions beside it: a stand-in for the product uses fewer."""
+    bound = {name: node for node in body for name in _bound(node)}
+    seen: set[str] = set()
+    left = {fixture}
+    while left:
+        seen |= left
+        functions = [node for one in left if isinstance(node := bound.get(one), _DEFS)]
+        used = {name for node in functions for name in _names_in(node)}
+        left = (used & bound.keys()) - seen
+    return frozenset(seen)
+
+
+def _names_in(node: _Function) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - set(_arguments(node))
+
+
+def _nothing_else(old: list[ast.stmt], new: list[ast.stmt], fixtures: Collection[str]) -> bool:
+    """Whether the old text stands but for the fixtures, and what was added changes nothing unasked."""
+    before, after = (Counter(_parts(body, fixtures)) for body in (old, new))
+    if before - after:
+        return False
+    known = {*fixtures, *(name for node in old for name in _bound(node))}
+    counted = Counter(name for node in new for name in _bound(node))
+    added = [node for node in new if any(after[part] > before[part] for part in _parts_of(node, fixtures))]
+    return all(map(_is_quiet, added)) and all(counted[name] <= 1 for name in known) and not _for_all(new, old)
+
+
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def _is_quiet(node: ast.stmt) -> bool:
+    """Whether a new statement does nothing by itself: an import, a constant, or a function that somebody has to ask for."""
+    if isinstance(node, _DEFS):
+        return not node.name.startswith("pytest_") and all(map(_is_fixture, node.decorator_list))
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    constant = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
+    return isinstance(node, _IMPORTS) or (constant and not any(isinstance(one, ast.Call) for one in ast.walk(node)))
+
+
+def _for_all(new: Iterable[ast.stmt], old: Iterable[ast.stmt]) -> bool:
+    """Whether there are more fixtures that run without being asked for than there were."""
+    counts = [sum("autouse" in ast.unparse(mark) for node in body for mark in _marks(node)) for body in (new, old)]
+    return counts[0] > counts[1]
+
+
+def _marks(node: ast.stmt) -> list[ast.expr]:
+    return node.decorator_list if isinstance(node, (*_DEFS, ast.ClassDef)) else []
+
+
+def _parts(body: Iterable[ast.stmt], fixtures: Collection[str]) -> Iterator[str]:
+    for node in body:
+        yield from _parts_of(node, fixtures)
+
+
+def _parts_of(node: ast.stmt, fixtures: Collection[str]) -> list[str]:
+    """What has to stay of a statement: each name of an import by itself, of a declared fixture its name alone."""
+    if isinstance(node, _DEFS) and node.name in fixtures:
+        return [f"fixture {node.name}"]
+    if isinstance(node, _IMPORTS):
+        source = f"{'.' * node.level}{node.module or ''}" if isinstance(node, ast.ImportFrom) else ""
+        return [f"import {source} {one.name} {one.asname}" for one in node.names]
+    return [ast.dump(node)]
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, (*_DEFS, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, _IMPORTS):
+        return [one.asname or one.name.partition(".")[0] for one in node.names]
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+
+
+def _asked_for(test: str, read: Read) -> frozenset[str]:
+    """`path::name` of every fixture of the repository that a test comes to, the nearest of a name."""
+    path, _, name = test.partition("::")
+    data = read(path) or b""
+    node = next(((one, owners) for found, one, owners in test_functions(data) if found == name), None)
+    if node is None:
+        return frozenset()
+    known: _Found = {}
+    for folder in reversed(PurePosixPath(path).parents):
+        own = str(folder / "conftest.py")
+        known |= {one: (own, asked) for one, asked in _fixtures(_statements(read(own))).items()}
+    known |= {one: (path, asked) for one, asked in _fixtures(_statements(data)).items()}
+    function, owners = node
+    marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
+    return _closure({*_arguments(function), *_used(marks)}, known)
+
+
+def _closure(names: set[str], known: Mapping[str, tuple[str, frozenset[str]]]) -> frozenset[str]:
+    seen: set[str] = set()
+    while left := {one for one in names if one in known} - seen:
+        seen |= left
+        names = {asked for one in left for asked in known[one][1]}
+    return frozenset(f"{known[one][0]}::{one}" for one in seen)
+
+
+def _used(marks: Iterable[ast.expr]) -> Iterator[str]:
+    """Names in `pytest.mark.usefixtures`."""
+    for mark in marks:
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("usefixtures"):
+            yield from (str(one.value) for one in mark.args if isinstance(one, ast.Constant))
+
+
+def _fixtures(body: Iterable[ast.stmt]) -> dict[str, frozenset[str]]:
+    """The fixtures that a module defines under their own names, with those that each asks for."""
+    return {
+        node.name: frozenset(_arguments(node))
+        for node in body
+        if isinstance(node, _DEFS) and any(_is_fixture(mark) for mark in node.decorator_list)
+    }
+
+
+def _is_fixture(mark: ast.expr) -> bool:
+    plain = mark.func if isinstance(mark, ast.Call) else mark
+    named = isinstance(mark, ast.Call) and any(one.arg == "name" for one in mark.keywords)
+    return ast.unparse(plain).rpartition(".")[2] == "fixture" and not named
+
+
+def _arguments(node: _Function) -> list[str]:
+    return [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
+def _statements(data: bytes | None) -> list[ast.stmt]:
+    try:
+        return ast.parse(data or b"").body
+    except (SyntaxError, ValueError):
+        return []

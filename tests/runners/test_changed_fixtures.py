@@ -1,0 +1,131 @@
+"""A fixture that the specification changes: who asks for it runs with its new text, and nobody else does."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.changed_fixtures import tests_with_changed_fixtures as with_changed_fixtures
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
+
+DOOR = "def enter(key): return 'in'\ndef close(): return 'closed'\n"
+LOCKED = "def enter(key): return 'in' if key == 'right' else 'out'\ndef close(): return 'closed'\n"
+OLD = "import pytest\nimport door\n\n@pytest.fixture\ndef key():\n    return ''\n\n@pytest.fixture\ndef inside(key):\n    return door.enter(key)\n"
+NEW = OLD.replace("import door", "import door\n\nKEYS = ['right']").replace("''", "KEYS[0]")
+TESTS = "import door\ndef test_in(inside): assert inside == 'in'\ndef test_close(): assert door.close() == 'closed'\n"
+ADDED = "import door\ndef test_locked(): assert door.enter('wrong') == 'out'\n"
+DECLARED = "tests/conftest.py::key"
+IN, CLOSE = "tests/test_door.py::test_in", "tests/test_door.py::test_close"
+
+
+@pytest.fixture(scope="module")
+def judge(project):
+    """Judge a change of the door whose RED changed the fixtures too."""
+    made = project({"door.py": DOOR, "tests/conftest.py": OLD, "tests/test_door.py": TESTS})
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base, repeats=1)
+
+    def judged(door, *superseded):
+        red_tree = made.tree({"door.py": DOOR, "tests/conftest.py": NEW, "tests/test_new.py": ADDED})
+        symbol = {
+            "name": "enter",
+            "file": "door.py",
+            "kind": "function",
+            "signature": "enter(key)",
+            "change": "changed",
+        }
+        tests = [{"path": "tests/test_new.py", "name": "test_locked", "kind": "target"}]
+        suite = Suite(tests=tests, symbols=[symbol], action="modify", superseded=superseded)
+        red, _ = measure_red(rig, suite, base_tree=base, red_tree=red_tree)
+        promise = Promise(red=red, baseline=baseline, scope=("door.py",), superseded=superseded)
+        return measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=made.tree({"door.py": door}))[0]
+
+    return judged
+
+
+def test_a_test_runs_with_the_new_text_of_a_fixture_that_the_specification_changes(judge):
+    facts = judge(LOCKED, DECLARED)
+    assert facts["no_regressions"] and facts["regressions"] == []
+    assert facts["refitted"] == [IN]
+
+
+def test_a_fixture_of_which_the_specification_says_nothing_hides_nothing(judge):
+    facts = judge(LOCKED)
+    assert facts["regressions"] == facts["under_old_text"] == [IN] and not facts["no_regressions"]
+
+
+def test_a_test_that_does_not_ask_for_it_is_held_to_the_old_text(judge):
+    facts = judge(LOCKED.replace("'closed'", "'open'"), DECLARED)
+    assert facts["regressions"] == [CLOSE] and facts["under_old_text"] == [] and not facts["no_regressions"]
+
+
+def _fitted(new: str, *, declared: str = DECLARED) -> frozenset[str]:
+    before = {"tests/conftest.py": OLD, "tests/test_door.py": TESTS}
+    return with_changed_fixtures(
+        [IN, CLOSE],
+        superseded=[declared],
+        before=lambda path: before[path].encode() if path in before else None,
+        after=lambda path: {**before, "tests/conftest.py": new}.get(path, "").encode(),
+    )
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        NEW,
+        NEW.replace("import pytest", "import json\nimport pytest"),
+        NEW + "\n@pytest.fixture\ndef other():\n    return 1\n",
+        NEW + "\ndef _helps():\n    return 1\n",
+    ],
+)
+def test_additions_that_somebody_has_to_ask_for_are_fine(new):
+    assert _fitted(new) == {IN}
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        NEW.replace("door.enter(key)", "'in'"),
+        NEW.replace("import door\n", ""),
+        NEW + "\ndef inside(key):\n    return 'in'\n",
+        NEW + "\ndef key():\n    return 'right'\n",
+        NEW + "\n@pytest.fixture(autouse=True)\ndef other():\n    door.close = lambda: 'closed'\n",
+        NEW + "\ndef pytest_runtest_makereport(item, call):\n    return None\n",
+        NEW + "\ndoor.close = lambda: 'closed'\n",
+        NEW + "\nX = setattr(door, 'close', None)\n",
+        NEW + "\nclass Door:\n    door.close = None\n",
+        NEW + "\n@door.close\ndef other():\n    return 1\n",
+        NEW.replace("@pytest.fixture\ndef key", "@pytest.fixture(autouse=True)\ndef key"),
+        NEW.replace("@pytest.fixture\ndef key", "def key"),
+    ],
+)
+def test_a_file_in_which_more_changed_excuses_nobody(new):
+    assert _fitted(new) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "fitted"),
+    [
+        ("door.enter('right')", {IN}),
+        ("_in()\n\ndef _in():\n    return door.enter('right')", {IN}),
+        ("'in'", set()),
+        ("_in()\n\ndef _in():\n    return 'in'", set()),
+    ],
+)
+def test_a_fixture_that_uses_less_than_it_did_excuses_nobody(text, fitted):
+    assert _fitted(OLD.replace("door.enter(key)", text), declared="tests/conftest.py::inside") == fitted
+
+
+def test_a_fixture_is_asked_for_by_name_by_a_mark_or_through_another_and_the_nearest_counts():
+    marked = "import pytest\n@pytest.mark.usefixtures('inside')\nclass TestDoor:\n    def test_it(self): pass\n"
+    own = "import pytest\n@pytest.fixture\ndef key(): return 'mine'\ndef test_in(key): assert key\n"
+    read = {"tests/conftest.py": OLD, "tests/test_door.py": marked, "tests/test_own.py": own}
+    found = with_changed_fixtures(
+        ["tests/test_door.py::TestDoor::test_it[1]", "tests/test_own.py::test_in"],
+        superseded=[DECLARED],
+        before=lambda path: read.get(path, "").encode(),
+        after=lambda path: {**read, "tests/conftest.py": NEW}.get(path, "").encode(),
+    )
+    assert found == {"tests/test_door.py::TestDoor::test_it[1]"}
