@@ -233,7 +233,9 @@ def _body(response: http.client.HTTPResponse, wire: socket.socket, deadline: flo
     """Read up to `most` bytes; every wait is bounded by what is left of the time."""
     body = bytearray()
     while len(body) <= most:
-        wire.settimeout(_left(deadline))
+        left = _left(deadline)
+        if wire.fileno() >= 0:  # Python 3.13 closes it with the last byte of the body
+            wire.settimeout(left)
         chunk = response.read1(_CHUNK_BYTES)
         if not chunk:
             return bytes(body), False
