@@ -205,7 +205,7 @@ def test_a_socket_that_goes_before_it_is_hidden_breaks_no_command(
 
 
 def test_processes_and_memory_of_all_commands_are_bounded_where_groups_can_be_made(boxed: Sandbox, box: Box) -> None:
-    from agentforge.workspace.sandbox.cgroup import own_group
+    from agentforge.workspace.sandbox.resource_limits import own_group
 
     group = own_group()
     if group is None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from agentforge.errors import AgentForgeError
 from agentforge.workspace.files.file_access import remove_tree
-from agentforge.workspace.files.filescan import Looks, is_folder, scan
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.reconciliation import Looks, is_folder, scan
 
 FEWEST_FILES = 5_000
 """With fewer files a checkout is written anew each time."""
