@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from agentforge.evals.case_file import FileTree, read_mapping, read_tree, write_files
+from agentforge.evals.case import FileTree, read_mapping, read_tree, write_files
 from agentforge.evals.honest_case import load_own, tricked_names
 from agentforge.pipeline.examination.settlement import file_in, place_beside, says_and_code, stands_in
 from agentforge.workspace.code.relevance import is_test_path

@@ -28,7 +28,7 @@ def pages() -> Mapping[str, str]:
 
 def settings() -> str:
     """Every setting with its type, default and meaning."""
-    from agentforge.config.explaining import explained
+    from agentforge.config.schema import explained
 
     rows = [
         f"| `{row.key}` | {_cell(row.type)} | {_default(row.default)} | {_cell(row.words)} |" for row in explained()

@@ -34,8 +34,10 @@ with_pip() {
     if ! "$python" -m venv .venv >/dev/null 2>&1; then
         rm -rf .venv
         apt python3-venv || true
-        if ! "$python" -m venv .venv; then
-            echo "error: $python cannot make a virtual environment; install it (apt install python3-venv), or uv" >&2
+        if ! "$python" -m venv .venv >"$log" 2>&1; then
+            local remedy="look for free space in $PWD and ${TMPDIR:-/tmp} ($log)"
+            "$python" -c 'import ensurepip, venv' 2>/dev/null || remedy="install what it lacks (apt install python3-venv), or uv"
+            echo "error: $python cannot make a virtual environment; $remedy, then run make setup again" >&2
             return 1
         fi
     fi
@@ -45,27 +47,33 @@ with_pip() {
     pip --no-deps -e . || no_packages
 }
 
-# pip ARGUMENTS...: install with the environment's own pip; what it says goes into .venv/pip.log.
-pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet --retries 2 install "$@" 2>.venv/pip.log; }
+# What pip or uv says of a failure is kept there; one line of it is shown.
+log=$(mktemp)
 
-# no_packages: say in one line why pip failed and what to do, and end.
+# pip ARGUMENTS...: install with the environment's own pip.
+pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet --retries 2 install "$@" 2>"$log"; }
+
+# no_packages: say in one line why pip or uv failed and what to do, and end.
 no_packages() {
-    local remedy
-    case $(<.venv/pip.log) in
-    *CERTIFICATE_VERIFY_FAILED*) remedy="the certificate of the Python index is not trusted here; name that of your proxy: export PIP_CERT=/path/to/proxy.pem" ;;
-    *NameResolutionError* | *NewConnectionError* | *"timed out"* | *"Network is unreachable"* | *ProxyError*)
-        remedy="the Python index cannot be reached; check the network, or name yours: export PIP_INDEX_URL=..." ;;
-    *"No space left"*) remedy="there is no space left on the disk of $PWD or of ${TMPDIR:-/tmp}" ;;
-    *) remedy=$(grep '^ERROR' .venv/pip.log | tail -1) ;;
+    local remedy certificate=PIP_CERT index=PIP_INDEX_URL
+    command -v uv >/dev/null && certificate=SSL_CERT_FILE index=UV_DEFAULT_INDEX
+    case $(<"$log") in
+    *CERTIFICATE_VERIFY_FAILED* | *"invalid peer certificate"*)
+        remedy="the certificate of the Python index is not trusted here; name that of your proxy: export $certificate=/path/to/proxy.pem" ;;
+    *"No space left"*) remedy="there is no space left on the disk of $PWD, of ${TMPDIR:-/tmp} or of the cache in $HOME" ;;
+    *"Read-only file system"*) remedy="a folder cannot be written: $(grep -m1 'Read-only file system' "$log")" ;;
+    *NameResolutionError* | *NewConnectionError* | *"timed out"* | *"Network is unreachable"* | *ProxyError* | *"error sending request"* | *"connectivity is disabled"*)
+        remedy="the Python index cannot be reached; check the network and HTTPS_PROXY, or name an index of yours: export $index=..." ;;
+    *) remedy=$(grep -m1 -i '^error' "$log" | sed 's/^[Ee][Rr][Rr][Oo][Rr]: *//') ;;
     esac
-    echo "error: $remedy - then run make setup again (all that pip said: .venv/pip.log)" >&2
+    echo "error: $remedy - then run make setup again (all that was said: $log)" >&2
     exit 1
 }
 
 command -v bwrap >/dev/null || apt bubblewrap || true
 
 if command -v uv >/dev/null; then
-    uv sync --locked --all-extras --compile-bytecode --quiet
+    uv sync --locked --all-extras --compile-bytecode --quiet 2>"$log" || no_packages
 else
     with_pip
 fi
@@ -74,5 +82,6 @@ fi
 empty=$(mktemp -d)
 env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest --rootdir="$empty" -c /dev/null -p no:cacheprovider "$empty" >/dev/null || true
 rmdir "$empty"
+rm -f "$log"
 touch .venv/.ready
 echo "ready: $(.venv/bin/agentforge --version), $(.venv/bin/python --version)"

@@ -3,6 +3,7 @@
 # with uv where it is, else with venv and pip.
 #   scripts/smoke.sh [EXTRA...]      without names: the base on every Python, every extra, the sdist, `uv tool install`, and pipx
 #   scripts/smoke.sh --pythons       the base on every Python alone
+#   scripts/smoke.sh --base          wheel and sdist with the base set, on one Python
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -71,8 +72,15 @@ fresh() { # FOLDER WHAT...
         uv venv --quiet --python "${python:-${PYTHON:-3.11}}" "$folder"
         uv pip install --quiet --python "$folder/bin/python" --constraint "$place/versions" "$@"
     else
-        .venv/bin/python -m venv "$folder"
+        "${python:-.venv/bin/python}" -m venv "$folder"
         "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$place/versions" "$@"
+    fi
+}
+
+# The Python of a version, where it is here and can make environments; uv would download one, but not from a package index.
+python_of() {
+    if command -v uv >/dev/null; then uv python find --no-python-downloads "$1" 2>/dev/null; else
+        "python$1" -c 'import ensurepip, sys, venv; print(sys.executable)' 2>/dev/null
     fi
 }
 
@@ -85,10 +93,12 @@ sdist=$(echo "$place"/dist/*.tar.gz)
 say "$(basename "$wheel")" "$(stat -c %s "$wheel") bytes"
 say "$(basename "$sdist")" "$(stat -c %s "$sdist") bytes"
 
-# The base on every Python that is promised and that is here; uv would download one, but not from a package index.
-for python in 3.11 3.12 3.13 3.14; do
-    if ! uv python find --no-python-downloads "$python" >/dev/null 2>&1; then
-        say "wheel on Python $python" "not tried: there is none here"
+# The base on every Python that is promised and that is here.
+promised=(3.11 3.12 3.13 3.14)
+[ "${1:-}" != --base ] || promised=("$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')")
+for version in "${promised[@]}"; do
+    if ! python=$(python_of "$version"); then
+        say "wheel on Python $version" "not tried: there is none here"
         continue
     fi
     fresh "$place/python" "$wheel"
@@ -99,6 +109,11 @@ unset python
 [ "${1:-}" != --pythons ] || exit 0
 
 extras=("$@")
+if [ "${1:-}" = --base ]; then
+    fresh "$place/sdist" "$sdist"
+    tried "sdist" whole "$place/sdist/bin"
+    exit 0
+fi
 if [ "${#extras[@]}" = 0 ]; then
     mapfile -t extras < <(sed -n '/^\[project.optional-dependencies\]/,/^\[/s/^\([a-z]*\) = .*/\1/p' pyproject.toml)
     fresh "$place/sdist" "$sdist"

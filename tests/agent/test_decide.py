@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.agent.decide import SILENT_LIMIT, decide_turn, step_approval
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
-from agentforge.agent.repetition import LONGEST_CYCLE, STOP_AFTER
+from agentforge.agent.limits import LONGEST_CYCLE, STOP_AFTER
 from agentforge.events.kinds import Decision, EscalationResolved
 from agentforge.events.state.run_state import LOOP_WINDOW, Call, Escalation, Limits, RunState, StageState, Totals, Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.agent.prose import artifact_in
+from agentforge.agent.reply import artifact_in
 
 
 @pytest.mark.parametrize(

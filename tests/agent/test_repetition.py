@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.agent.repetition import repetitions
+from agentforge.agent.limits import repetitions
 
 
 @pytest.mark.parametrize(

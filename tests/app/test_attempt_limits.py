@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.app.tasks.attempt_limits import own_limits
+from agentforge.app.tasks.candidates import own_limits
 from agentforge.events.state.run_state import Limits, RunState, Totals
 
 SHARED = Totals(steps=4, prompt_tokens=6000, completion_tokens=1000, cost_usd=1.0)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.left_out import left_out, words_about
+from agentforge.app.sessions.project_context import left_out, words_about
 from agentforge.config.trust import grant, trusted
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.app.history.measures import metrics_of, weekly, whole_tasks
-from agentforge.app.history.working_time import active_seconds
+from agentforge.app.history.measures import active_seconds, metrics_of, weekly, whole_tasks
 
 FOLDER = Path("/r/.agentforge/tasks")
 

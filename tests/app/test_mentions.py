@@ -13,9 +13,8 @@ import pytest
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.input_history import Typed
-from agentforge.app.sessions.mentions import as_mention, fitting, notes_of, pasted
+from agentforge.app.sessions.mentions import Resources, as_mention, fitting, mentioned, notes_of, pasted
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.resource_mentions import Resources, mentioned
 from agentforge.config.settings import load
 from agentforge.errors import UsageError
 

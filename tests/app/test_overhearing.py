@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentforge.app.sessions.live_output import Overheard
+from agentforge.app.sessions.commands import Overheard
 from agentforge.workspace.processes.process import overheard, run
 
 

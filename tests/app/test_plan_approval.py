@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from agentforge_talking import Asked, requests_of, texts_of
 
-from agentforge.app.sessions.plan_approval import APPROVE, KEEP_PLANNING
+from agentforge.app.sessions.approvals import APPROVE, KEEP_PLANNING
 from agentforge.app.slash import run_slash
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import yaml
 
 from agentforge.app.sessions import listing as sessions
 from agentforge.app.sessions.chat import Chat, ChatOptions
-from agentforge.app.sessions.export import exported
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.report import report_value
+from agentforge.app.sessions.report import exported, report_value
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 from agentforge.errors import IntegrityError, LockedError, UsageError

@@ -11,7 +11,7 @@ from agentforge_talking import Asked, requests_of, texts_of
 
 import agentforge
 from agentforge.safety.text.boundary import outside, wrap
-from agentforge.session.prompting import WORK_MODES, bare_prompt, subagent_prompt, system_prompt
+from agentforge.session.modes import WORK_MODES, bare_prompt, subagent_prompt, system_prompt
 
 if TYPE_CHECKING:
     from agentforge_talking import Open

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.tasks.runs import Watch
-from agentforge.cli.running.follow import follow
-from agentforge.cli.running.questions import Reply, ask
+from agentforge.cli.running.follow import Reply, ask, follow
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.errors import ModelUnavailable
 from agentforge.events import kinds

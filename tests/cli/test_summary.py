@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agentforge.cli.output.summary import escalation_lines, summary_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
-from agentforge.views.answering import answers_for
+from agentforge.views.words import answers_for
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.cli.startup.entry import run
 from agentforge.config.defaults import DEFAULTS
-from agentforge.config.explaining import explained, setting_words
+from agentforge.config.schema import explained, setting_words
 from agentforge.errors import UsageError
 
 

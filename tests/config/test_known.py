@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.config import known as known_module
-from agentforge.config.known import Known
-from agentforge.config.settings import load
+from agentforge.config import settings as known_module
+from agentforge.config.settings import Known, load
 from agentforge.errors import ConfigError
 
 GOOD = '[limits]\nmax_steps = 7\n[test]\npython = "/usr/bin/python3"\n'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.config.writing import parse_value, set_value
+from agentforge.config.edits import parse_value, set_value
 from agentforge.errors import ConfigError
 
 

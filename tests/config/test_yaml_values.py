@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from agentforge.config.yaml_values import holds_key, with_yaml_values
+from agentforge.config.edits import holds_key, with_yaml_values
 
 TEXT = """# mine
 model:   # the model

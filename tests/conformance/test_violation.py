@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from agentforge.conformance.engine.check_engine import CheckReport, compare
-from agentforge.conformance.engine.equivalence import told_once
 from agentforge.conformance.engine.finding import Finding, fingerprinted
+from agentforge.conformance.engine.recognition import told_once
 from agentforge.conformance.engine.violation import Violation, baseline_text, read_baseline, violations
 from agentforge.errors import ConfigError
 

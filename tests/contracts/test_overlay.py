@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.contracts.overlay import overlaid
+from agentforge.contracts.draft import overlaid
 
 REFUSED: dict[str, Any] = {
     "title": "Add slugify",

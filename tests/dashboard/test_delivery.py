@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentforge.dashboard.delivery import analysis_of, card_of
+from agentforge.dashboard.overview import analysis_of, card_of
 from agentforge.events.state.run_state import RunState
 
 REPORT: dict[str, Any] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.dashboard.patience import patient_protocol
+from agentforge.dashboard.serving import patient_protocol
 
 _SLOW = 300
 

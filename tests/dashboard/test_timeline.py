@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentforge.dashboard.stage_rows import break_rows, stage_rows, totals_line
-from agentforge.dashboard.timeline import Timeline
+from agentforge.dashboard.timeline import Timeline, break_rows, stage_rows, totals_line
 from agentforge.events.state.run_state import StageState
 
 

@@ -166,7 +166,7 @@ def test_ci_counts_for_the_delivered_commit_alone(delivered: tuple[World, Any, A
 
 
 def test_waiting_for_ci_asks_until_it_has_finished_and_no_longer_than_it_may(delivered: tuple[World, Any, Any]) -> None:
-    from agentforge.app.pull_requests.checks import ci_result
+    from agentforge.app.pull_requests.review import ci_result
     from agentforge.config.settings import load
 
     world, forge, printed = delivered

@@ -161,3 +161,15 @@ def test_a_task_of_the_same_name_as_one_that_was_deleted_is_not_held_to_its_head
     assert world.task == task
     assert world.run("verify", task).code == 0
     assert world.run("resume", task, "--max-steps", "50").code == 0
+
+
+def test_readers_name_what_they_cannot_read_by_their_exit_code(world: World) -> None:
+    assert world.start(None, "--max-steps", "1").code == 6
+    begun = world.task
+    empty = world.folder.parent / "task-20260101-empty"
+    empty.mkdir()
+    assert [world.run(name, empty.name).code for name in ("status", "resume", "verify")] == [2, 2, 2]
+    assert world.run("metrics").code == 0
+    cut(world)
+    assert [world.run(*words).code for words in (("metrics",), ("metrics", "--json"), ("replay", begun))] == [9, 9, 9]
+    assert world.run("metrics", "--json").json["trust"]["unread"][0]["cause"] == "integrity"

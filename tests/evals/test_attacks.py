@@ -11,8 +11,14 @@ import pytest
 
 from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
-from agentforge.evals.attack_case import AttackCase, attack_cases, chosen_cases, everyday_commands
-from agentforge.evals.attack_ground import AttackGround, attack_ground
+from agentforge.evals.attack_case import (
+    AttackCase,
+    AttackGround,
+    attack_cases,
+    attack_ground,
+    chosen_cases,
+    everyday_commands,
+)
 from agentforge.evals.attack_run import judged, refused_everyday, run_attacks
 
 CASES = attack_cases()

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import AgentForgeError, UsageError
-from agentforge.evals.case import FOLDER, Case, playable, read_base, read_case
-from agentforge.evals.case_file import FileTree
+from agentforge.evals.case import FOLDER, Case, FileTree, playable, read_base, read_case
 from agentforge.evals.cheat_case import case_names
 from agentforge.evals.ground import EvalFixture
 from agentforge.evals.honest_case import honest_names

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ToolchainError
-from agentforge.guest.conversation import Conversation, Terms
+from agentforge.guest.conversation import Conversation, DeadlinePassed, GuestWire, Terms
 from agentforge.guest.report import GuestReport
-from agentforge.guest.wire import DeadlinePassed, GuestWire
 
 AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
 
@@ -111,7 +110,7 @@ def test_a_reader_that_never_reads_does_not_hold_us_up() -> None:
 
 
 def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentforge.guest.wire._LONGEST_LINE", 100)
+    monkeypatch.setattr("agentforge.guest.conversation._LONGEST_LINE", 100)
     reader, writer = os.pipe()
     try:
         os.write(writer, b"x" * 200)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentforge.hooks.answer import HookAnswer, read_answer
+from agentforge.hooks.hook import HookAnswer, read_answer
 from agentforge.workspace.processes.process import Completed
 
 

@@ -15,10 +15,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ModelFileError, ModelUnavailable
-from agentforge.local.catalogue import CatalogueEntry, default_entry
-from agentforge.local.files import part_of
-from agentforge.local.index_parts import index_parts
-from agentforge.local.places import PlaceAnswer, places_of, pull_from
+from agentforge.local.catalogue import CatalogueEntry, default_entry, part_of
+from agentforge.local.places import PlaceAnswer, index_parts, places_of, pull_from
 from agentforge.local.sources import Address, Source, source_of
 
 PART = 100_000

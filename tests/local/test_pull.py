@@ -17,8 +17,7 @@ from agentforge_tiny_model import write_tiny
 
 from agentforge.errors import LockedError, ModelFileError, ModelUnavailable, StorageError
 from agentforge.local import pull as pulling
-from agentforge.local.catalogue import CatalogueEntry, default_entry, entries
-from agentforge.local.files import check_there, kept_models, part_of
+from agentforge.local.catalogue import CatalogueEntry, check_there, default_entry, entries, kept_models, part_of
 from agentforge.local.pull import pull
 from agentforge.local.sources import Address, source_of
 

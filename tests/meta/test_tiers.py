@@ -12,8 +12,7 @@ import pytest
 from agentforge_tiers import Tiers, read_tiers
 from agentforge_toolchains import missing
 
-from agentforge.evals.case import Case
-from agentforge.evals.case_file import FileTree
+from agentforge.evals.case import Case, FileTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

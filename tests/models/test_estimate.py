@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentforge.messages import Message, ModelRequest, Text, ToolCall, ToolSchema, Usage
-from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.prices import estimate_usage
 
 
 def test_everything_that_is_sent_and_received_is_counted() -> None:

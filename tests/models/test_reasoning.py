@@ -15,9 +15,8 @@ from agentforge.messages import Message, ModelReply, ModelRequest, Text, request
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.dialects.anthropic_messages import encode as encode_anthropic
-from agentforge.models.dialects.openai_apis import dialect_of
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
-from agentforge.models.dialects.openai_responses import OPENAI_RESPONSES, endpoint
+from agentforge.models.dialects.openai_responses import OPENAI_RESPONSES, dialect_of, endpoint
 
 _SEALED = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA="}
 _CALL = {

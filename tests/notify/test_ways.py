@@ -11,8 +11,7 @@ from agentforge_inbox import Inbox
 
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.notify.message import NotifyMessage, digest_of
-from agentforge.notify.notifier import notifiers
-from agentforge.notify.webhook import Webhook, signature
+from agentforge.notify.notifier import Webhook, notifiers, signature
 
 _MESSAGE = NotifyMessage(
     message_id="task-1.E1.first.1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.pipeline.delivery.report_rows import dependency_lines
+from agentforge.pipeline.delivery.report import dependency_lines
 
 _ROW = {"call": "slug('a')", "circumstance": "at a terminal", "before": "'a'", "after": "'b'", "decides": False}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.conformance.engine.finding import Finding
-from agentforge.pipeline.workflows.fix.guards import broken_at
-from agentforge.pipeline.workflows.fix.measurement import repair_scope
+from agentforge.pipeline.workflows.fix.measurement import broken_at, repair_scope
 
 FILES = {
     "src/shop/cart.py": b"import shop.money\nfrom .tax import rate\nfrom . import stock\nimport json\n",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.prose import last_artifact_in
+from agentforge.agent.reply import last_artifact_in
 from agentforge.guest.report import GuestReport
 from agentforge.messages import Message, ModelRequest, Text, ToolSchema
 from agentforge.pipeline.plugins.external_agents import GuestModel, observation_of, prompt_of, refusal_of_call

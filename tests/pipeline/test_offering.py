@@ -10,8 +10,8 @@ from agentforge_states import before, fold, inside, passed
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import ABORT, by_itself, choices_of
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.engine.choices import asked, offered
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.engine.questions import asked, offered
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 

@@ -16,8 +16,8 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.choices import choices_of, taken
 from agentforge.events.state.run_state import RECENT_STEPS, VIEWS_KEPT, Limits, RunState
 from agentforge.pipeline.context.step_context import verification_status
-from agentforge.pipeline.engine.choices import with_choices
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.engine.questions import with_choices
 from agentforge.pipeline.stages import load_stages
 
 STAGES = load_stages()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.pipeline.facts.repeated_calls import speaks_of_time
 from agentforge.verification.effects.measured_dependencies import MeasuredCall, measure_dependencies
 from agentforge.verification.effects.replay import settled
 from agentforge.verification.examples.plain_check import Probe
-from agentforge.verification.source.mentions import speaks_of_time
 
 _RIGHT = '"-".join(text.lower().split())'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations_javascript import _with_body, hollow_javascript
+from agentforge.verification.counterexamples.null_implementations import _with_body, hollow_javascript
 
 BASE = "function shout (text) {\n  return text + '!'\n}\nmodule.exports = { shout }\n"
 TREE = (

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from agentforge_toolchains import need
 
+from agentforge.languages.catalogue import named_tests
 from agentforge.languages.java.failures import compile_errors, files_by_class
 from agentforge.languages.java.project import pom_part
-from agentforge.languages.test_names import named_tests
 from agentforge.suite.detection import detect
 from agentforge.verification.source.runner_configuration import steering_changes
 

@@ -7,7 +7,7 @@ import pytest
 from agentforge.languages.symbols import Symbol
 from agentforge.verification.examples.claims_javascript import claim_of, claims_in, literal_source, names_of
 from agentforge.verification.examples.plain_javascript import check_javascript
-from agentforge.verification.examples.rerun_assertions_javascript import repeated_in_node
+from agentforge.verification.examples.rerun_assertions import repeated_in_node
 from agentforge.verification.examples.suite_claims_javascript import asserted_in_javascript
 
 

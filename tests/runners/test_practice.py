@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.source.suppressions import by_practice, new_suppressions
+from agentforge.verification.source.evasion import by_practice, new_suppressions
 
 BASE = (
     "def Odd():  # noqa: N802\n    pass\n\n\nx = f(1)  # type: ignore[arg-type]\ny = 1  # noqa: F821\nz = 2  # noqa\n"

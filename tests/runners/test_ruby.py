@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.languages.catalogue import of_path, of_runner
-from agentforge.languages.ruby.failures import failure_of
+from agentforge.languages.catalogue import named_tests, of_path, of_runner
 from agentforge.languages.ruby.mutants import ruby_mutants
+from agentforge.languages.ruby.runner import failure_of
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 from agentforge.languages.symbols import Symbol
-from agentforge.languages.test_names import named_tests
 
 KIT = """module Kit
   def self.shout(text)

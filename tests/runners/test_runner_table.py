@@ -12,7 +12,7 @@ from agentforge.languages.javascript.runner import _command
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.counterexamples.mutants_by_runs import maker
-from agentforge.verification.counterexamples.stubs import variants
+from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import duplicates, test_hashes
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentforge.languages.stub_values import drawn, values_for
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.counterexamples.stubs import survivors, variants
+from agentforge.verification.counterexamples.stub_runs import survivors, variants
 
 WORD, NUMBER = drawn("wrong", seed="1"), int(drawn("987654321", seed="1"))
 BASE = "import os\n\ndef keep(): return 1\n\nclass Cart:\n    def add(self, price: int) -> bool:\n        '''Doc.'''\n        return True\n"

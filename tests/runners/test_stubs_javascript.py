@@ -11,7 +11,7 @@ from agentforge.languages.javascript.source import broken, definitions, parsed
 from agentforge.languages.javascript.values import returned_by
 from agentforge.languages.stub_values import drawn
 from agentforge.languages.symbols import Symbol
-from agentforge.verification.counterexamples.stubs import variants
+from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
 

@@ -10,8 +10,8 @@ from agentforge.languages.native.values import statement
 from agentforge.languages.stub_values import drawn
 from agentforge.languages.symbols import symbols_of
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations_by_text import hollow_by_text
-from agentforge.verification.counterexamples.stubs import variants
+from agentforge.verification.counterexamples.null_implementations import hollow_by_text
+from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
 

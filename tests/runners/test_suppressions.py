@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.source.suppressions import new_suppressions
+from agentforge.verification.source.evasion import new_suppressions
 
 
 def _found(path, before, after):

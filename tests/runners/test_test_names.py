@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.languages.test_names import has_tests, named_tests
+from agentforge.languages.catalogue import has_tests, named_tests
 from agentforge.verification.source.test_hashes import compare, duplicates, freeze
 
 _JS = """import { test } from "node:test";

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.languages.javascript.failures import module_name
-from agentforge.languages.javascript.typescript_failures import compiler_failures
+from agentforge.languages.javascript.failures import compiler_failures, module_name
 
 _SAID = """\x1b[96msrc/a.spec.ts\x1b[0m:\x1b[93m2\x1b[0m:\x1b[93m10\x1b[0m - \x1b[91merror\x1b[0m\x1b[90m TS2614: \x1b[0mModule '"kit"' has no exported member 'indent'. Did you mean to use 'import indent from "kit"' instead?
 

@@ -9,7 +9,7 @@ import pytest
 from agentforge.errors import ConfigError
 from agentforge.languages.native.wrapper_commands import unwrapped
 from agentforge.suite.detection import detect
-from agentforge.workspace.sandbox.downloads import every_download
+from agentforge.workspace.sandbox.toolchain import every_download
 
 
 @pytest.mark.parametrize(

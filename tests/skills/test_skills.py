@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.skills.catalogue import find_skills
-from agentforge.skills.matching import matching
+from agentforge.skills.catalogue import find_skills, matching
 from agentforge.skills.skill import SkillInvalid, problems, read_body, read_skill
 
 

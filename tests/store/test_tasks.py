@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.errors import StorageError, UsageError
+from agentforge.errors import IntegrityError, StorageError, UsageError
 from agentforge.events import kinds
-from agentforge.store.log.reader import LOG
+from agentforge.store.log.reader import LOG, fold
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import (
     TaskRow,
@@ -118,8 +118,36 @@ def test_a_damaged_log_is_listed_with_the_reason(finished_run):
     assert row.outcome == "damaged" and "record 1" in row.error
 
 
+def test_a_folder_in_place_of_a_log_is_damage(finished_run):
+    (finished_run / LOG).unlink()
+    (finished_run / LOG).mkdir()
+    row = task_row(finished_run)
+    assert (row.outcome, row.cause) == ("damaged", "integrity")
+    with pytest.raises(IntegrityError, match="is a folder and no log"):
+        fold(finished_run)
+
+
+def test_a_log_that_the_system_does_not_let_us_read_is_not_called_altered(finished_run, monkeypatch):
+    def refuse(path, *_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(StorageError, match="cannot be read: Permission denied"):
+        fold(finished_run)
+    assert task_row(finished_run).cause == "storage"
+
+
+def test_a_folder_in_which_no_task_began_is_told_as_such(repo):
+    name, folder = new_task_folder(repo, "Add slugify", day="20251231")
+    with pytest.raises(UsageError, match="no task began in"):
+        find_task(repo, name)
+    assert find_task(repo, name, empty=True) == (name, folder)
+
+
 def test_a_task_is_found_by_its_id_or_an_unambiguous_beginning(repo):
     names = [new_task_folder(repo, request, day="20251231")[0] for request in ("Add slugify", "Add sluggish", "Fix it")]
+    for name in names:
+        (tasks_folder(repo) / name / LOG).write_bytes(b"")
     assert find_task(repo, names[0]) == (names[0], tasks_folder(repo) / names[0])
     assert find_task(repo, "task-20251231-fix")[0] == find_task(repo, "fix")[0] == names[2]
     with pytest.raises(UsageError, match="matches 2 tasks: task-20251231-add-slugg"):

@@ -14,9 +14,7 @@ from agentforge.toolbox import web_search
 from agentforge.toolbox.web_fetch import TOOL, read_page
 from agentforge.toolbox.web_search import listed
 from agentforge.tools.base import ToolError
-from agentforge.tools.web.addresses import refusal
-from agentforge.tools.web.fetch import FetchFailed, fetch
-from agentforge.tools.web.webtext import text_of_html
+from agentforge.tools.web.fetch import FetchFailed, fetch, refusal, text_of_html
 
 _HTML = (
     "<html><head><title>T</title></head><body><p>Seen.</p><p hidden>Hidden order</p><script>x()</script></body></html>"
@@ -166,7 +164,7 @@ def test_pages_become_text_and_what_is_no_text_is_refused(site: str) -> None:
 
 def test_what_a_page_hides_is_not_read() -> None:
     hidden = "<p>Seen</p><div style='display: none'>no<p>nor this</p></div><p>Also</p><template>no</template>"
-    from agentforge.tools.web import webtext
+    from agentforge.tools.web import fetch as webtext
 
     assert webtext._by_tags(hidden) == "Seen\nAlso"
     assert text_of_html("", url="http://x/") == ""

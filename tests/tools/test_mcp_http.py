@@ -19,10 +19,10 @@ import pytest
 
 from agentforge.tools.base import Observation, ToolError
 from agentforge.tools.mcp.definitions import Pins
-from agentforge.tools.mcp.http import Answers, http_streams
 from agentforge.tools.mcp.oauth import Login, Tokens
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import ServerSpec
+from agentforge.tools.mcp.transport import Answers, http_streams
 
 pytest.importorskip("mcp")
 Make = Callable[..., Servers]

@@ -22,7 +22,7 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import ServerSpec
-from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
+from agentforge.tools.mcp.transport import Pipe, stdio_pipe
 from agentforge.workspace.processes.longlived import Start
 
 pytest.importorskip("mcp")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.views.compare_text import compare_lines
+from agentforge.views.compare import compare_lines
 
 RUN = {"task_id": "t", "outcome": "delivered", "models": ["p/m"]}
 

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from agentforge.events import kinds
 from agentforge.events.state.run_state import Escalation, RunState, StageState, Totals
-from agentforge.views.artifact_view import artifact_path, artifact_value, snapshot_path
-from agentforge.views.escalation_view import escalation_value
-from agentforge.views.memory_view import memory_value
-from agentforge.views.state_view import state_value
+from agentforge.views.run_views import (
+    artifact_path,
+    artifact_value,
+    escalation_value,
+    memory_value,
+    snapshot_path,
+    state_value,
+    task_value,
+)
 from agentforge.views.summary_view import summary_value
-from agentforge.views.task_view import task_value
 from agentforge.views.words import cost_usd, seconds, standing
 
 ASKED = Escalation(

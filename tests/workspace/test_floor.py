@@ -177,7 +177,7 @@ def service(tmp_path: Path, box: Box) -> Iterator[str]:
 
 
 def test_a_socket_in_the_workspace_leads_nowhere(boxed: Sandbox, box: Box, service: str) -> None:
-    code = f"import socket; socket.socket(socket.AF_UNIX).connect('{service}'); print('connected')"
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect('{service}'); print('connec' + 'ted')"
     assert "connected" not in shell(boxed, f'python3 -c "{code}"', box).text
 
 
@@ -185,7 +185,7 @@ def test_a_service_that_listens_outside_the_hidden_folders_is_out_of_reach(boxed
     if not os.access("/var", os.W_OK):
         pytest.skip("no place outside the hidden folders is writable")
     path = f"/var/floor-{os.getpid()}.sock"
-    code = f"import socket; socket.socket(socket.AF_UNIX).connect('{path}'); print('connected')"
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect('{path}'); print('connec' + 'ted')"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
         listener.listen()
@@ -205,7 +205,7 @@ def test_a_socket_that_goes_before_it_is_hidden_breaks_no_command(
 
 
 def test_processes_and_memory_of_all_commands_are_bounded_where_groups_can_be_made(boxed: Sandbox, box: Box) -> None:
-    from agentforge.workspace.sandbox.cgroup import own_group
+    from agentforge.workspace.sandbox.resource_limits import own_group
 
     group = own_group()
     if group is None:

@@ -11,8 +11,8 @@ import pytest
 
 from agentforge.errors import ConflictError, RepositoryError
 from agentforge.workspace.git.diff import Change
+from agentforge.workspace.git.newrepo import shadow
 from agentforge.workspace.git.repository import AGENTFORGE, Git, Identity
-from agentforge.workspace.git.shadow import shadow
 
 AsUser = Callable[..., str]
 Look = Callable[[], dict[str, bytes]]

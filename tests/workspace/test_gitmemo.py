@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace.git.command import GitCommand
-from agentforge.workspace.git.memo import GitMemo, is_object_id
+from agentforge.workspace.git.command import GitCommand, GitMemo, is_object_id
 from agentforge.workspace.git.newrepo import commit_everything, init_repository
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.process import Completed

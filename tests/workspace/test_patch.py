@@ -232,7 +232,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "  a", "+x", "-- y"]), max_
 def test_context_matching_agrees_with_difflib(old: list[str], new: list[str]) -> None:
     import difflib
 
-    from agentforge.workspace.files.hunks import apply_hunks
+    from agentforge.workspace.files.patchformat import apply_hunks
 
     diff = list(difflib.unified_diff(old, new, "a/f", "b/f", lineterm=""))
     if not diff:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import StorageError
-from agentforge.workspace.git import private_repository
+from agentforge.workspace.git import tree_snapshot
 from agentforge.workspace.git.private_repository import PrivateGit, snapshot_repository
 from agentforge.workspace.git.restore import Restoration, plan_restore, restore_files
 from agentforge.workspace.protection.change_detector import Watch
@@ -50,7 +50,7 @@ def test_a_home_and_a_folder_of_very_many_files_are_left_alone(
     monkeypatch.setenv("HOME", str(folder))
     assert snapshot_repository(folder, data=tmp_path / "data") is None
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(private_repository, "MOST_FILES", 0)
+    monkeypatch.setattr(tree_snapshot, "MOST_FILES", 0)
     assert snapshot_repository(folder, data=tmp_path / "data") is None
     watch = Watch(lambda: None, index=tmp_path / "index")
     assert (watch.tree(), watch.diff("", since="")) == ("", "")

@@ -120,8 +120,9 @@ def test_a_child_that_closes_its_output_is_waited_for() -> None:
 def test_ctrl_c_kills_the_children_before_it_goes_on(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     code = (
-        "import os; from agentforge.workspace.processes.process import run;"
-        f"run(['sh','-c','echo $$ > \"{pid}.new\"; mv \"{pid}.new\" \"{pid}\"; sleep 300'],cwd=None,env=dict(os.environ),timeout_s=300)"
+        "import os; from pathlib import Path; from agentforge.workspace.processes.process import run;"
+        f"known = lambda child: Path('{pid}.new').write_text(str(child)) and os.rename('{pid}.new', '{pid}');"
+        "run(['sleep', '300'], cwd=None, env=dict(os.environ), timeout_s=300, on_start=known)"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, start_new_session=True)
     while not pid.exists():

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.workspace.files import filescan
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.protection import workspace_guard
+from agentforge.workspace.protection import reconciliation, workspace_guard
 from agentforge.workspace.protection.change_detector import Watch
 
 
@@ -42,9 +41,9 @@ def test_folders_that_git_ignores_are_not_looked_into_again(
 ) -> None:
     seen: list[set[str]] = []
 
-    scan = filescan.scan
+    scan = reconciliation.scan
 
-    def counted(root: Path, *, without: frozenset[str] = frozenset()) -> filescan.Looks:
+    def counted(root: Path, *, without: frozenset[str] = frozenset()) -> reconciliation.Looks:
         looks = scan(root, without=without)
         seen.append(set(looks))
         return looks

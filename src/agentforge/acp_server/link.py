@@ -11,8 +11,8 @@ from acp.helpers import text_block, tool_content, tool_diff_content
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
 from agentforge.acp_server.updates import Teller, Update, kind_of, title_of, usage_of
+from agentforge.app.sessions.approvals import change_of_call
 from agentforge.app.sessions.person import Question, Reply
-from agentforge.app.sessions.questions import change_of_call
 from agentforge.cancelling import interruptible
 from agentforge.events import kinds
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
-from agentforge.agent.limits import exhausted
-from agentforge.agent.repetition import STOP_AFTER, repetitions
+from agentforge.agent.limits import STOP_AFTER, exhausted, repetitions
 from agentforge.events.state.run_state import Escalation, RunState
 
 SILENT_LIMIT = 4
@@ -53,7 +52,7 @@ def _stop(state: RunState) -> Stop | None:
     turn = state.turn
     limit = exhausted(state)
     if limit:
-        return Stop(kind="limit", reason=limit, question="Raise the limit and go on, or abort?")
+        return Stop(kind="limit", reason=limit, question="Raise the limit and continue, or abort?")
     if turn.silent_steps >= SILENT_LIMIT:
         return Stop(
             kind="stuck",

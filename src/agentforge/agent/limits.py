@@ -1,6 +1,11 @@
-"""The limits of a run, tested before every model call over the sums of the whole run; the deadline ends a call, too."""
+"""The limits of a run, tested before every model call over the sums of the whole run; the deadline ends a call, too.
+
+Loop detection on (call, result) digests: the same call with the same result is repetition, with a new result it is work.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from agentforge.events.fold.usage import rate
 from agentforge.events.state.run_state import RunState
@@ -47,3 +52,22 @@ def _too_fast(state: RunState) -> str:
     if limits.tokens_per_minute is not None and tokens > limits.tokens_per_minute:
         return f"tokens_per_minute: {tokens} tokens were used within a minute, {limits.tokens_per_minute} are allowed"
     return ""
+
+
+LONGEST_CYCLE = 5
+WARN_AFTER = 3
+STOP_AFTER = 5
+
+
+def repetitions(digests: Sequence[str]) -> int:
+    """How often the last cycle (1 to 5 calls long) was gone through without a break; 1 = no repetition."""
+    best = 1
+    for length in range(1, LONGEST_CYCLE + 1):
+        cycle = digests[-length:]
+        if len(cycle) < length:
+            break
+        count = 1
+        while list(digests[-length * (count + 1) : -length * count]) == list(cycle):
+            count += 1
+        best = max(best, count)
+    return best

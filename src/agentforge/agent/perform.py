@@ -16,7 +16,7 @@ from agentforge.agent.reply import cut_short, replied
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
-from agentforge.contracts.overlay import overlaid
+from agentforge.contracts.draft import overlaid
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.frozen import dataclass

@@ -10,8 +10,7 @@ from agentforge.config.paths import data_dir, local_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import find
-from agentforge.local.files import check_there, kept_models
+from agentforge.local.catalogue import check_there, find, kept_models
 from agentforge.models.api.catalogue import installed_provider
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from agentforge.config.edits import with_item
 from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
 from agentforge.config.sources import Layer, read_toml
-from agentforge.config.toml_edit import with_item
 from agentforge.errors import ConfigError, StorageError
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
+from agentforge.config.edits import write_text
 from agentforge.config.paths import home_dir
-from agentforge.config.writing import write_text
 from agentforge.errors import ConfigError, ConflictError, StorageError, UsageError
 from agentforge.frozen import dataclass
 

@@ -1,17 +1,23 @@
-"""Judging one settings file by settings.schema.json: unknown keys, wrong types, keys that only a user may set."""
+"""Judging one settings file by settings.schema.json: unknown keys, wrong types, keys that only a user may set.
+
+What the settings mean: a line, a type and a default for each, for `config explain` and the reference page.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from agentforge.config.defaults import DEFAULTS
 from agentforge.config.sources import Key, Layer
 from agentforge.config.stage_agents import check_agents
-from agentforge.errors import ConfigError
+from agentforge.errors import ConfigError, UsageError
 from agentforge.workspace.sandbox.hostlist import parse
 
 _PROTECTIONS = ("output_hygiene_enabled", "redaction_enabled", "prompt_injection_protection_enabled")
@@ -189,3 +195,70 @@ def type_words(schema: Mapping[str, object]) -> str:
         items = resolved(cast("Mapping[str, object]", schema.get("items", {})))
         return "list of tables" if "properties" in items else f"list of {type_words(items).replace('text', 'texts')}"
     return {"string": "text", "boolean": "true or false", "object": "table"}.get(kind, kind)
+
+
+_FILE = Path(__file__).with_name("words.toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """One setting.
+
+    Attributes:
+        key: dotted; `*` stands for a name that the user chooses.
+        type: in words: "integer", "true or false", "one of a, b", "list of texts".
+        default: None when nothing is set by default.
+    """
+
+    key: str
+    words: str
+    type: str
+    default: object = None
+
+
+def explained(key: str = "") -> tuple[Explained, ...]:
+    """Explain one setting, all settings of a table, or everything.
+
+    Args:
+        key: dotted; "" is everything.
+
+    Raises:
+        UsageError: there is no such setting and no such table; names the nearest.
+    """
+    keys = tuple(dict.fromkeys(_folded(name) for name in known_keys()))
+    chosen = [name for name in keys if not key or fnmatchcase(key, name) or name.startswith(f"{key}.")]
+    if not chosen:
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, [*keys, *{name.partition(".")[0] for name in keys}], n=1)
+        raise UsageError(
+            f"there is no setting {key}",
+            hint=f"did you mean {near[0]}?" if near else "`agentforge config explain` lists all of them",
+        )
+    return tuple(
+        Explained(
+            key=name, words=setting_words().get(name, ""), type=type_words(schema_of(name)), default=_default(name)
+        )
+        for name in chosen
+    )
+
+
+@cache
+def setting_words() -> Mapping[str, str]:
+    """The line of every setting, by its dotted key."""
+    import tomllib
+
+    return {key: str(words) for key, words in tomllib.loads(_FILE.read_text("utf-8")).items()}
+
+
+def _folded(key: str) -> str:
+    """All stages have the same settings."""
+    parts = key.split(".")
+    return ".".join(("stages", "*", *parts[2:])) if parts[0] == "stages" else key
+
+
+def _default(key: str) -> object:
+    value: object = DEFAULTS
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -5,12 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from agentforge.config.durations import parse_duration
 from agentforge.config.sources import Layer
 from agentforge.errors import ConfigError
 from agentforge.workspace.sandbox.hostlist import parse
+
+if TYPE_CHECKING:
+    pass
+
 
 PREFIX = "acp:"
 """How the name of an agent begins that speaks the Agent Client Protocol over its standard input and output."""

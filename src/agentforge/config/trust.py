@@ -1,4 +1,7 @@
-"""Trust in a project: what it would run or be steered by is used only after a person agreed to exactly these bytes."""
+"""Trust in a project: what it would run or be steered by is used only after a person agreed to exactly these bytes.
+
+What a person did not want to use of a project: nobody asks again before it is something else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from agentforge.canonical import canonical_bytes
+from agentforge.canonical import canonical_bytes, digest_value
+from agentforge.config.edits import write_text
 from agentforge.config.paths import data_dir
 from agentforge.config.steering import Item, instruction_item, is_nested, steering_items
 from agentforge.errors import StorageError, TrustRequired
@@ -223,3 +227,32 @@ def _write(environ: Mapping[str, str], record: Mapping[str, TrustedProject]) -> 
     except OSError as exc:
         temporary.unlink(missing_ok=True)
         raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc
+
+
+def is_declined(trust: Trust, environ: Mapping[str, str]) -> bool:
+    """Whether the person said no to exactly what waits for trust now."""
+    return _declined_in(environ).get(str(trust.project)) == _digest(trust)
+
+
+def decline(trust: Trust, environ: Mapping[str, str]) -> None:
+    """Remember that the person said no to what waits for trust now.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    known = {**_declined_in(environ), str(trust.project): _digest(trust)}
+    write_text(data_dir(environ) / "declined.json", canonical_bytes(known).decode())
+
+
+def _digest(trust: Trust) -> str:
+    pending = {one.name for one in trust.pending()}
+    return digest_value([[item.name, item.digest] for item in trust.items if item.name in pending])
+
+
+def _declined_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """The digests by project; a file that is damaged says nothing, and the person is asked again."""
+    try:
+        value = json.loads((data_dir(environ) / "declined.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

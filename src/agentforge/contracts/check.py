@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from agentforge.contracts.contract import CommandResult, Contract, ContractRule, Json, Sort
 from agentforge.contracts.draft import draft_schema
 from agentforge.contracts.expression import evaluate
-from agentforge.contracts.failures import explain
+from agentforge.contracts.failures import errors_of, explain
 from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held
 from agentforge.contracts.rules import find_rule, judge
-from agentforge.contracts.schema import errors_of
 from agentforge.frozen import dataclass
 
 __all__ = ["CheckResult", "RuleResult", "check", "draft_schema"]

@@ -1,4 +1,7 @@
-"""What a model is asked to submit: a contract's schema without what the harness writes itself, short."""
+"""What a model is asked to submit: a contract's schema without what the harness writes itself, short.
+
+Laying a resubmitted draft over the one that was refused: who sends again sends what changes, and no more. Pure.
+"""
 
 from __future__ import annotations
 
@@ -83,3 +86,58 @@ def _add(schema: dict[str, object], more: Json) -> None:
     names = [*(required if isinstance(required, list) else []), *(needed if isinstance(needed, list) else [])]
     if names:
         schema["required"] = list(dict.fromkeys(names))
+
+
+_KEYS = (("id",), ("path",), ("question",), ("name", "file"), ("mutant",), ("name",))
+"""What tells the records of a list apart, the first that all of them have."""
+_DROP = "drop"
+"""`{"id": "REQ-002", "drop": true}` takes a record out of a list."""
+
+
+def overlaid(refused: Json, sent: Json) -> dict[str, object]:
+    """Lay what was sent again over the refused draft.
+
+    A field that was not sent stays as it was; a value that was sent takes the place of the old one. Records of a list are merged
+    by id, path, name, question or mutant, and those that were not sent stay. Taken as the whole list is one whose records have
+    none of these (an example that says something else is another example), one that is as long as the old one and holds no
+    record of it, and one that repeats more than half of the old records exactly as they were. A shorter one with none of the
+    old records adds to them: who answers "declare this name, too" sends that name.
+    """
+    return {**refused, **{name: _merged(refused.get(name), value) for name, value in sent.items()}}
+
+
+def _merged(old: object, new: object) -> object:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return overlaid(old, new)
+    before, sent = _records(old), _records(new)
+    key = next((key for key in _KEYS if all(_has(item, key) for item in (*before, *sent))), None)
+    if not before or not sent or key is None:
+        return new
+    known = {_identity(item, key): item for item in before}
+    changes = {_identity(item, key): item for item in sent}
+    strange = key != ("id",) and not known.keys() & changes.keys() and len(changes) >= len(known)
+    repeated = sum(known.get(name) == item for name, item in changes.items())
+    whole = strange or 2 * repeated > len(known)
+    if whole and not any(item.get(_DROP) is True for item in sent):
+        return [_record(known.get(name), item) for name, item in changes.items()]
+    order = [*known, *(name for name in changes if name not in known)]
+    merged = [_record(known.get(name), changes[name]) if name in changes else dict(known[name]) for name in order]
+    return [{part: value for part, value in item.items() if part != _DROP} for item in merged if not item.get(_DROP)]
+
+
+def _record(old: Json | None, new: Json) -> dict[str, object]:
+    return overlaid(old or {}, new)
+
+
+def _records(value: object) -> list[Json]:
+    """The records of a list that holds nothing else; [] for anything else."""
+    found = [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+    return found if isinstance(value, (list, tuple)) and len(found) == len(value) else []
+
+
+def _has(item: Json, key: tuple[str, ...]) -> bool:
+    return all(isinstance(item.get(part), str) and item[part] for part in key)
+
+
+def _identity(item: Json, key: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(str(item[part]).split()) for part in key)

@@ -1,12 +1,18 @@
-"""Schema failures in our words: the place, the value, what was expected, what to do."""
+"""Schema failures in our words: the place, the value, what was expected, what to do.
+
+Validating a value by a JSON Schema; a validator is made once for each schema.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentforge.contracts.contract import Json
 from agentforge.contracts.nearest import near_hint
+from agentforge.errors import ContractInvalid
 
 _VALUE_LIMIT = 80
 
@@ -146,3 +152,26 @@ def _at(schema: Mapping[str, object], path: Sequence[str | int]) -> Mapping[str,
         else:
             return {}
     return here if isinstance(here, Mapping) else {}
+
+
+def errors_of(value: object, schema: Json, *, source: str = "schema") -> list[Any]:  # Any: records of a Rust extension
+    """List every way in which a value breaks a schema.
+
+    Args:
+        source: the file of the schema, for messages.
+    Raises:
+        ContractInvalid: the schema cannot be used.
+        ValueError: the value is no JSON value.
+    """
+    return list(_validator(json.dumps(schema), source).iter_errors(value))
+
+
+@functools.lru_cache(maxsize=64)
+def _validator(schema_text: str, source: str) -> Any:  # Any: a Rust extension without stubs
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.Draft202012Validator(json.loads(schema_text), validate_formats=True)
+    except ValueError as exc:
+        reason = str(exc).splitlines()[0]
+        raise ContractInvalid(f"{source}: the schema cannot be used: {reason}", hint="correct the pattern") from exc

@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.failures import place_of
+from agentforge.contracts.failures import errors_of, place_of
 from agentforge.contracts.nearest import nearest
-from agentforge.contracts.schema import errors_of
 from agentforge.frozen import dataclass
 
 _ROUNDS = 8

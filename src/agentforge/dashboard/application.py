@@ -1,21 +1,17 @@
-"""The dashboard as an ASGI application: addresses, answers to errors, files of its own."""
+"""The dashboard as an ASGI application: addresses, answers to errors, files of its own.
+
+Tells open pages which tasks changed, as server-sent events; the pages fetch themselves again.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
-from agentforge.dashboard import (
-    acting,
-    answering,
-    live,
-    measures_page,
-    pages,
-    session_pages,
-    starting,
-    step_page,
-    task_pages,
-)
+from agentforge.dashboard import actions, answer_page, measures_page, pages, session_pages, step_page, task_pages
+from agentforge.dashboard.board import board_of
 from agentforge.dashboard.guard import Guard
 from agentforge.dashboard.rendering import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
@@ -26,7 +22,9 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from agentforge.dashboard.board import Board
+    from agentforge.dashboard.ground import Signature
     from agentforge.dashboard.guard import Application, Receive, Scope, Send
+
 
 _STATIC = Path(__file__).parent / "static"
 _FILES = {
@@ -54,23 +52,23 @@ def _routes() -> list[Route]:
 
     return [
         Route("/", pages.tasks_page),
-        Route("/new", starting.new_page),
-        Route("/new", starting.start, methods=["POST"]),
+        Route("/new", actions.new_page),
+        Route("/new", actions.start, methods=["POST"]),
         Route("/sessions", session_pages.sessions_page),
         Route("/sessions/{session}", session_pages.session_page),
         Route("/waiting", pages.waiting_page),
         Route("/measures", measures_page.measures_page),
         Route("/metrics", pages.prometheus_page),
-        Route("/live", live.live),
-        Route("/answer", answering.answer_page, methods=["GET", "POST"]),
-        Route("/login", acting.enter, methods=["POST"]),
+        Route("/live", live),
+        Route("/answer", answer_page.answer_page, methods=["GET", "POST"]),
+        Route("/login", actions.enter, methods=["POST"]),
         Route("/static/{name}", _static),
         Route("/t/{repo}/{task}", task_pages.task_page),
         Route("/t/{repo}/{task}/audit.html", task_pages.document_page),
         Route("/t/{repo}/{task}/steps/{step}", step_page.step_page),
         Route("/t/{repo}/{task}/trail/{seq}", task_pages.event_page),
         Route("/t/{repo}/{task}/{tab}", task_pages.task_page),
-        Route("/t/{repo}/{task}/{action}", acting.act, methods=["POST"]),
+        Route("/t/{repo}/{task}/{action}", actions.act, methods=["POST"]),
     ]
 
 
@@ -112,3 +110,48 @@ def _status(request: Request, error: AgentForgeError) -> int:
     if isinstance(error, UsageError):
         return 400 if request.method == "POST" or isinstance(error, ConfigError) else 404
     return 500 if isinstance(error, IntegrityError) else 503
+
+
+_LOOK_S = 0.5
+_BEAT_LOOKS = 20
+
+
+async def live(request: Request) -> Response:
+    """Stream the names of tasks that changed, until the page is closed."""
+    from starlette.responses import StreamingResponse
+
+    return StreamingResponse(_events(board_of(request)), media_type="text/event-stream")
+
+
+async def _events(board: Board) -> AsyncIterator[bytes]:
+    """One event for each change; a beat now and then, with which a page finds out that a process died."""
+    import asyncio
+
+    from starlette.concurrency import run_in_threadpool
+
+    yield b"retry: 1500\n\n"
+    before = await run_in_threadpool(_signature, board)
+    looks = 0
+    while not board.stopping():
+        await asyncio.sleep(_LOOK_S)
+        looks += 1
+        now = await run_in_threadpool(_signature, board)
+        if now != before:
+            yield f"data: {json.dumps(changed_tasks(before, now))}\n\n".encode()
+            before = now
+        elif looks % _BEAT_LOOKS == 0:
+            yield b"event: beat\ndata: {}\n\n"
+
+
+def _signature(board: Board) -> Signature:
+    """What there is now; nothing while the registry is broken, which every page says."""
+    try:
+        return board.ground.signature()
+    except ConfigError:
+        return ()
+
+
+def changed_tasks(before: Signature, now: Signature) -> list[str]:
+    """Names of the tasks that differ between two looks."""
+    folders = {PurePath(path.removesuffix("/lease")).name for path, _, _ in frozenset(before) ^ frozenset(now)}
+    return sorted(folders)

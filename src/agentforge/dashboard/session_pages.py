@@ -12,8 +12,8 @@ from agentforge.app.sessions.listing import all_sessions, search, session_state
 from agentforge.app.sessions.report import model_of
 from agentforge.config.paths import data_dir
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.messages import pieces
 from agentforge.dashboard.reading import number_of
+from agentforge.dashboard.rendering import pieces
 from agentforge.errors import UsageError
 from agentforge.store.log.lease import read_holder
 from agentforge.store.sessions.folders import run_folder, session_ids

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 from agentforge.app.composition.run_result import outcome_of
 from agentforge.app.proof.audit import audit
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.delivery import card_of
 from agentforge.dashboard.diffs import diff_files
-from agentforge.dashboard.overview import overview_values
+from agentforge.dashboard.overview import card_of, overview_values
 from agentforge.dashboard.plots import spending_svg
-from agentforge.dashboard.reading import number_of
-from agentforge.dashboard.trail import Filter, page_of
+from agentforge.dashboard.reading import Filter, number_of, page_of
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.store.log.lease import read_holder
-from agentforge.views.artifact_view import artifact_value
 from agentforge.views.audit_blocks import Heading
 from agentforge.views.audit_document import audit_document
+from agentforge.views.run_views import artifact_value
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:

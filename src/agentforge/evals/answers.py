@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.evals.case import Case, Side
-from agentforge.evals.case_file import FileTree
-from agentforge.languages.test_names import named_tests
+from agentforge.evals.case import Case, FileTree, Side
+from agentforge.languages.catalogue import named_tests
 
 STAGES = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor")
 

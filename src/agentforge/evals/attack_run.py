@@ -13,8 +13,7 @@ from agentforge.config.permissions import permission_rules
 from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import ConfigError
-from agentforge.evals.attack_case import AttackCase
-from agentforge.evals.attack_ground import SECRET, AttackGround, attack_ground
+from agentforge.evals.attack_case import SECRET, AttackCase, AttackGround, attack_ground
 from agentforge.safety.policy.decision import Policy, decide_call, decide_command
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.path_policy import PathPolicy

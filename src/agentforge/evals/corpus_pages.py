@@ -11,17 +11,20 @@ from agentforge.evals.switched_off import SwitchedOffRun, measured_detectors
 
 _CHEATS_HEAD = """# The catalogue of cheats
 
-Generated from `src/agentforge/evals/cheats/` by `make golden`; a test compares it. Every trick is played through the whole
-pipeline and must be refused by one of the rules that its case names; its honest twin, the nearest thing that an honest model
-would do, must be delivered, and the tests of the delivered branch must pass in a plain checkout. `agentforge eval cheats` plays
-all of them, `make test-all` does too and ends with the same line.
+This page lists every known way to look finished without being finished, and the rule that refuses it. AgentForge plays each
+trick through the whole pipeline: one of the rules that its case names must refuse it. Beside each trick stands an honest
+twin, the nearest thing that an honest model would do. The twin must be delivered, and the tests of its branch must pass in a
+plain checkout.
+
+`agentforge eval cheats` plays all of them, and so does `make test-all`. `make golden` writes this page from
+`src/agentforge/evals/cheats/`.
 
 ## Adding one
 
-Write a file `src/agentforge/evals/cheats/NAME.yaml`; nothing is registered. It says `title`, `class`, `trick` and `twin` (a
-sentence each), `stage`, and `refused_by`: rule ids, or the question to a human in which the trick ends (question-not-done,
-question-broken-example). Optional are `base` (a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit`) and
-`request`. Below `files` stands each path with its text:
+Write a file `src/agentforge/evals/cheats/NAME.yaml`; you need not register it. It says `title`, `class`, `trick` and `twin`
+(a sentence each), `stage`, and `refused_by`: rule ids, or the question to a human in which the trick ends (question-not-done,
+question-broken-example). Optional are `base` (a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit`)
+and `request`. Below `files` stands each path with its text:
 
     repository/...   files over those of the base's repository
     history/1/...    an older commit, laid over the repository; then history/2/...
@@ -56,19 +59,21 @@ A case names every rule that may refuse its trick. The last column holds the tri
 
 _HONEST_HEAD = """# The honest corpus
 
-Generated from `src/agentforge/evals/honest/` by `make golden`; a test compares it. Every case is an ordinary request with the
-solution that a good engineer would hand in. It is played through the whole pipeline, with real sandbox and runners; it must be
-delivered, no stage may refuse it at its first attempt, and the tests of the delivered branch must pass in a plain checkout. A
-refusal of honest work is as bad as a trick that was delivered: when a rule refuses a case, the rule is changed, never the case.
+A refusal of honest work is as bad as a trick that was delivered. This page lists ordinary requests, each with the solution of
+a good engineer. AgentForge plays them through the whole pipeline, with real sandbox and runners: each must be delivered, no
+stage may refuse it at the first attempt, and the tests of the branch must pass in a plain checkout. When a rule refuses a
+case, we change the rule and not the case.
 
-`agentforge eval honest` plays all of them, `agentforge eval honest NAME...` the named ones; with `--twins` the honest twins of
-the [catalogue of cheats](cheats.md) as well. Exit code 4 says that something was refused.
+`agentforge eval honest` plays all of them, `agentforge eval honest NAME...` the named ones; with `--twins` the honest twins
+of the [catalogue of cheats](cheats.md) as well. Exit code 4 means that AgentForge refused something. `make golden` writes
+this page from `src/agentforge/evals/honest/`.
 
 ## Adding one
 
-Write a file `src/agentforge/evals/honest/NAME.yaml`; nothing is registered. It says `title`, `idiom` (what of it a rule might
-take for a trick), `action`, `language` and `request`; optional is `needs`, a program. Below `files` stand `repository/...`, the
-files of the repository, and `answers/...`, what the honest model answers, as in the [catalogue of cheats](cheats.md#adding-one).
+Write a file `src/agentforge/evals/honest/NAME.yaml`; you need not register it. It says `title`, `idiom` (what of it a rule
+might take for a trick), `action`, `language` and `request`; optional is `needs`, a program. Below `files` stand
+`repository/...`, the files of the repository, and `answers/...`, what the honest model answers, as in the [catalogue of
+cheats](cheats.md#adding-one).
 
 Some cases hold a dishonest solution of the same request beside the honest one: `trick/...` over `answers/...`, its `class` and a
 sentence (`trick`), and below `hidden/` a test that passes on the honest side alone. They were invented by people who had not

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentforge.canonical import digest_value
-from agentforge.evals.case import Case
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case import Case, write_files
 from agentforge.testing.launch import remove
 from agentforge.workspace.git.newrepo import commit_everything, init_repository
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentforge.evals import cheat_case
-from agentforge.evals.case import FOLDER, Case, chosen_of, read_case
-from agentforge.evals.case_file import FILES, FileTree
+from agentforge.evals.case import FILES, FOLDER, Case, FileTree, chosen_of, read_case
 
 _NEEDED = ("title", "idiom", "action", "language", "request", FILES)
 _NEEDS = {"python": "", "javascript": "node", "typescript": "node", "go": "go", "rust": "cargo"}

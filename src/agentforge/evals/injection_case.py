@@ -28,8 +28,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentforge.errors import ConfigError
-from agentforge.evals.case import chosen_of
-from agentforge.evals.case_file import read_mapping
+from agentforge.evals.case import chosen_of, read_mapping
 
 CARRIERS = frozenset(
     [

@@ -17,8 +17,7 @@ from agentforge.canonical import digest_bytes
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
-from agentforge.evals.case import Case, read_base
-from agentforge.evals.case_file import FileTree, write_files
+from agentforge.evals.case import Case, FileTree, read_base, write_files
 from agentforge.evals.injection_case import Canary, InjectionCase, injection_names, load_injection
 from agentforge.evals.injection_talk import converse, holds
 from agentforge.events.kinds import ToolFinished

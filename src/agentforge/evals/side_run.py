@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import time
@@ -105,10 +106,10 @@ def run_side(case: Case, side: Side, ground: EvalFixture) -> SideResult:
 
 def _started(case: Case, answers: object, ground: EvalFixture) -> tuple[RunResult, _Seen]:
     """`agentforge start` with the case's answers, one attempt for each stage."""
-    import yaml
-
     script = ground.folder / "script.yaml"
-    script.write_text(yaml.safe_dump(answers, allow_unicode=True), "utf-8")
+    script.write_text(
+        json.dumps(answers, ensure_ascii=False), "utf-8"
+    )  # YAML reads it, and it is written in a tenth of the time
     seen = _Seen()
     options = StartOptions(request=case.request, cwd=ground.repo, model=f"scripted/{script}", limits={"attempts": 1})
     settings = load(ground.repo, ground.environ, flags=ground.flags)
@@ -181,7 +182,8 @@ def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
     shutil.rmtree(place, ignore_errors=True)
     git = Git(ground.repo)
     git.materialise(git.tree_of(str(made["commit"])), place)
-    plan = detect(ground.repo, settings={}, environ=ground.environ)
+    settings = {"python": ground.flags["test.python"]} if "test.python" in ground.flags else {}
+    plan = detect(ground.repo, settings=settings, environ=ground.environ)
     if plan.runner != "pytest":
         done = process.run(plan.command, cwd=place, env=ground.environ, timeout_s=_PLAIN_TIMEOUT_S)
         return "" if done.exit_code == 0 else f"the branch's own tests fail: {done.text[-300:]}"

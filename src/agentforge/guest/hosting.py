@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
-from agentforge.guest.conversation import Conversation, Terms
-from agentforge.guest.wire import GuestWire
+from agentforge.guest.conversation import Conversation, GuestWire, Terms
 from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
-from agentforge.hooks.answer import HookAnswer, Verdict, read_answer
-from agentforge.hooks.hook import CLAUDE_NAMES, Hook, Trigger
+from agentforge.hooks.hook import CLAUDE_NAMES, Hook, HookAnswer, Trigger, Verdict, read_answer
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.workspace.processes.process import Completed
 

@@ -1,14 +1,18 @@
-"""The languages that are known here: every folder beside this file that exports a `LANGUAGE`. Nothing is registered."""
+"""The languages that are known here: every folder beside this file that exports a `LANGUAGE`. Nothing is registered.
+
+Names the tests of a source file without running it, in every language that can tell them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from agentforge.languages.language import Language
 from agentforge.testing.plan import TestPlan
-from agentforge.workspace.code.symbols import language_of
+from agentforge.workspace.code.symbols import language_of, parse_tree
 
 
 @cache
@@ -40,3 +44,25 @@ def runs_all(plan: TestPlan) -> bool:
     """Whether the runner of a plan runs the whole suite whatever it is asked for."""
     language = of_runner(plan.runner)
     return language is not None and language.runs_all
+
+
+def named_tests(path: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield (name as the runner tells it, source text) of each test; nothing for a language that does not tell them.
+
+    A title that is computed is left out.
+    """
+    language = of_path(path)
+    if language is None or language.named_tests is None:
+        return
+    root = parse_tree(data.decode("utf-8", "replace"), language_of(path) or "")
+    if root is not None:
+        yield from language.named_tests(root)
+
+
+def has_tests(path: str, data: bytes) -> bool:
+    """Whether a file holds tests, those with a computed title included; False for a language that does not tell them."""
+    language = of_path(path)
+    if language is None or language.holds_tests is None:
+        return any(True for _ in named_tests(path, data))
+    root = parse_tree(data.decode("utf-8", "replace"), language_of(path) or "")
+    return root is not None and language.holds_tests(root)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.stub_values import Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun

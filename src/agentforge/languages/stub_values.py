@@ -1,10 +1,14 @@
-"""Wrong values by declared type: what a stub returns to see whether a test looks at the value at all."""
+"""Wrong values by declared type: what a stub returns to see whether a test looks at the value at all.
+
+One set of stand-ins for the symbols of a change.
+"""
 
 from __future__ import annotations
 
 import ast
 import random
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 _NOTHING = "None"
@@ -109,3 +113,21 @@ def _options(annotation: ast.expr) -> list[str]:
     if isinstance(annotation, ast.Attribute):
         return [annotation.attr]
     return [annotation.id] if isinstance(annotation, ast.Name) else ["?"]
+
+
+Source = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One set of wrong implementations.
+
+    Attributes:
+        name: raises, wrong, none, empty or other.
+        hard: no honest target passes; otherwise only a suite of which every target passes is hollow.
+        files: path -> new content.
+    """
+
+    name: str
+    hard: bool
+    files: Mapping[str, str]

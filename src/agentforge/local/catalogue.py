@@ -1,4 +1,7 @@
-"""The catalogue of models that run on this machine. It is data: `catalogue.toml` beside this file."""
+"""The catalogue of models that run on this machine. It is data: `catalogue.toml` beside this file.
+
+Where the files of local models are, and what is known of each: taken from the catalogue, from the header, from the disk.
+"""
 
 from __future__ import annotations
 
@@ -82,3 +85,65 @@ def entry_of(name: str) -> CatalogueEntry:
         names = ", ".join(known.name for known in entries())
         raise ModelNotConfigured(f"the catalogue has no model {name!r}", hint=f"it has {names}; or name a .gguf file")
     return entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A model of the catalogue and how much of its file is here.
+
+    Attributes:
+        there: bytes of a whole file or of a part of one.
+        whole: whether all of it is here.
+    """
+
+    entry: CatalogueEntry
+    path: Path
+    there: int
+    whole: bool
+
+
+def kept_models(folder: Path) -> tuple[Kept, ...]:
+    """Every model of the catalogue with what is here of it."""
+    return tuple(_kept(entry, folder) for entry in entries())
+
+
+def file_of(name: str, folder: Path) -> Path:
+    """The file of a model: of the catalogue, or of a path that ends in `.gguf`. It need not exist.
+
+    Raises:
+        ModelNotConfigured: the name is neither.
+    """
+    entry = find(name)
+    if entry is not None:
+        return folder / "models" / entry.file
+    if name.endswith(".gguf"):
+        return Path(name).expanduser()
+    names = ", ".join(known.name for known in entries())
+    raise ModelNotConfigured(f"there is no local model {name!r}", hint=f"name one of {names}, or a .gguf file")
+
+
+def check_there(name: str, folder: Path) -> None:
+    """See that the file of a model is here, whole by its size.
+
+    Raises:
+        ModelNotConfigured: it is not.
+    """
+    path, entry = file_of(name, folder), find(name)
+    size = path.stat().st_size if path.is_file() else None
+    if entry is None and size is None:
+        raise ModelNotConfigured(f"local/{name}: there is no file {path}", hint="name a .gguf file that exists")
+    if entry is not None and size != entry.bytes:
+        missing = "is not on this machine yet" if size is None else f"is not whole: {size} of {entry.bytes} bytes"
+        raise ModelNotConfigured(f"local/{name} {missing}", hint=f"agentforge model pull {name}")
+
+
+def part_of(path: Path) -> Path:
+    """The file into which a model is got; it becomes the model's own when it was verified."""
+    return path.with_name(f"{path.name}.part")
+
+
+def _kept(entry: CatalogueEntry, folder: Path) -> Kept:
+    path = folder / "models" / entry.file
+    found = next((file for file in (path, part_of(path)) if file.is_file()), None)
+    there = found.stat().st_size if found is not None else 0
+    return Kept(entry=entry, path=path, there=there, whole=found == path and there == entry.bytes)

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agentforge.errors import LockedError, ModelFileError, StorageError
-from agentforge.local.catalogue import CatalogueEntry
-from agentforge.local.files import part_of
+from agentforge.local.catalogue import CatalogueEntry, part_of
 from agentforge.local.gguf import Header, read_header
 from agentforge.local.sources import Source
 

@@ -11,8 +11,8 @@ from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.dialects.constrained import ConstrainedModel
-from agentforge.models.dialects.openai_apis import dialect_of
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from agentforge.models.dialects.openai_responses import dialect_of
 
 if TYPE_CHECKING:
     from agentforge.models.api.model import Model, ModelSpec
@@ -66,7 +66,7 @@ def _server(spec: ModelSpec, *, address: str) -> Model:
 
 def _local(spec: ModelSpec) -> Model:
     """A model of the catalogue, or in a GGUF file; its server, which all projects share, starts when it is first asked."""
-    from agentforge.local.files import file_of
+    from agentforge.local.catalogue import file_of
     from agentforge.local.serving import Wanted
     from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 

@@ -10,9 +10,8 @@ from agentforge.errors import IntegrityError
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.kinds.blob_names import blobs_named
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.blob_form import ZLIB
+from agentforge.events.storage.blob_form import ZLIB, blobs_named
 from agentforge.events.storage.view_mark import writers_of
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor, Commit, Note, anchors_check, note_check

@@ -16,7 +16,7 @@ from agentforge.context.window import blocks, history_tokens
 from agentforge.errors import ModelError
 from agentforge.events.kinds.conversation import HistoryCompacted
 from agentforge.messages import Message, ModelRequest, Text, ToolSchema
-from agentforge.session.prompting import prompt
+from agentforge.session.modes import prompt
 from agentforge.tokens import count_tokens, cut_end, cut_middle
 
 if TYPE_CHECKING:

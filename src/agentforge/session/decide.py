@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
-from agentforge.agent.limits import exhausted
-from agentforge.agent.repetition import STOP_AFTER, repetitions
+from agentforge.agent.limits import STOP_AFTER, exhausted, repetitions
 from agentforge.context.conversation import Budget, compactable
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
+from agentforge.agent.limits import WARN_AFTER, repetitions
 from agentforge.agent.perform import AgentSpec
-from agentforge.agent.repetition import WARN_AFTER, repetitions
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.context.window import history_tokens, without_repeats
 from agentforge.events import kinds

@@ -1,15 +1,28 @@
-"""Which subagents there are: six of our own that only look, and those that the settings define. Pure."""
+"""Which subagents there are: six of our own that only look, and those that the settings define. Pure.
+
+The turn of a subagent: the same loop as its parent's, stopped by its parent's limits and by its own.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, cast
 
+from agentforge.agent.drive import Log, drive
+from agentforge.agent.effects import CallModel, Effect
+from agentforge.cancelling import check
 from agentforge.frozen import dataclass
-from agentforge.session.decide import SPAWNS
-from agentforge.session.prompting import prompt
+from agentforge.session.decide import SPAWNS, decide
+from agentforge.session.effects import EndTurn
+from agentforge.session.modes import prompt
+from agentforge.session.performer import SessionPerformer
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
+
+if TYPE_CHECKING:
+    from agentforge.events.state.run_state import RunState
+    from agentforge.session.runtime import SessionRuntime
+
 
 LOOKING = ("read_file", "list_dir", "glob", "grep", "git_diff")
 """What the subagents of our own may call."""
@@ -112,3 +125,23 @@ def _read(name: str, row: Mapping[str, object]) -> Subagent:
         max_turns=int(cast("int", row.get("max_turns", MAX_TURNS))),
         timeout_seconds=float(cast("float", row.get("timeout_seconds", TIMEOUT_S))),
     )
+
+
+def run_child_turn(log: Log, runtime: SessionRuntime, *, forbids: Callable[[RunState], str]) -> RunState:
+    """Drive the open turn of a subagent to its end.
+
+    Args:
+        forbids: asked before every model call: why the limits of the whole run allow no more, "" = go on.
+    Raises:
+        KeyboardInterrupt: it was stopped, or its time is over.
+        AgentForgeError: the harness or the model failed.
+    """
+    performer = SessionPerformer(runtime)
+
+    def next_effect(state: RunState) -> Effect | None:
+        check()
+        effect = decide(state, runtime.rules())
+        reason = forbids(state) if isinstance(effect, CallModel) else ""
+        return EndTurn(outcome="limit", reason=reason) if reason else effect
+
+    return drive(log, next_effect, performer.perform)

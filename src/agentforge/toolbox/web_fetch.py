@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
-from agentforge.tools.web.fetch import FetchFailed, fetch
-from agentforge.tools.web.webtext import text_of_html
+from agentforge.tools.web.fetch import FetchFailed, fetch, text_of_html
 
 if TYPE_CHECKING:
     from agentforge.tools.web.fetch import WebPage

@@ -1,4 +1,7 @@
-"""What a tool is: a name, a schema, an effect, and one function from arguments to an observation."""
+"""What a tool is: a name, a schema, an effect, and one function from arguments to an observation.
+
+What was found in files of tools, and what was left out.
+"""
 
 from __future__ import annotations
 
@@ -217,3 +220,18 @@ def takes(required: str = "", **properties: Mapping[str, object]) -> dict[str, o
 
 
 Kind = Literal["builtin", "project", "mcp"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """What was found in files.
+
+    Attributes:
+        tools: by name.
+        origins: the file of each.
+        refused: what was left out, `FILE` or `FILE: tool`, and why.
+    """
+
+    tools: Mapping[str, Tool]
+    origins: Mapping[str, str]
+    refused: Mapping[str, str]

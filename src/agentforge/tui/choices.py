@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge.app.sessions.clipboard import clipboard_picture
-from agentforge.app.sessions.mentions import as_mention, fitting
-from agentforge.app.sessions.resource_mentions import Resources
+from agentforge.app.sessions.desktop import clipboard_picture
+from agentforge.app.sessions.mentions import Resources, as_mention, fitting
 from agentforge.app.slash.command import Choice
 from agentforge.app.tasks.answers import pending
 from agentforge.errors import AgentForgeError

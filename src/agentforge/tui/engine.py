@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.display import change_of
-from agentforge.app.sessions.resource_mentions import mentioned
+from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.slash import run_slash
 from agentforge.app.slash.command import SlashReply
 from agentforge.errors import AgentForgeError

@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.external_editor import edit
-from agentforge.app.sessions.status_line import standing
+from agentforge.app.sessions.desktop import edit
+from agentforge.app.sessions.display import standing
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode

@@ -15,7 +15,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.views.artifact_view import artifact_path, snapshot_path
+from agentforge.views.run_views import artifact_path, snapshot_path
 from agentforge.views.words import cost_usd, seconds
 
 Entry = dict[str, object]

@@ -12,7 +12,7 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event, Json
 from agentforge.events.state.run_state import Escalation, RunState, StageState
 from agentforge.views.actions_view import Draft, Entry, fold_action
-from agentforge.views.attempts_view import attempts_value
+from agentforge.views.run_views import attempts_value
 from agentforge.views.words import cost_usd, seconds
 
 Recorded = tuple[str, str, Event]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentforge.events.state.run_state import RunState
-from agentforge.views.attempts_view import attempt_lines
+from agentforge.views.run_views import attempt_lines
 
 _NONE = "none"
 _TESTS_SHOWN = 4

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.evals.trials.figures import compared, figures, sign_test, wilson
+from agentforge.evals.trials.report import compared, figures, sign_test, wilson
 
 
 def _row(task: str, verdict: str, model: str = "m/a", **more: Any) -> dict[str, Any]:

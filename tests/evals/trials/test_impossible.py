@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.cli.startup.entry import run
-from agentforge.evals.trials.cheating import CHEATING
+from agentforge.evals.trials.impossible import CHEATING
 from agentforge.evals.trials.loading import load_set
 from agentforge.evals.trials.task import HONEST
 from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge

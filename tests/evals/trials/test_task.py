@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConfigError, UsageError
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case import write_files
 from agentforge.evals.trials.export import export
 from agentforge.evals.trials.loading import chosen, load_set
 from agentforge.evals.trials.play import _check_out

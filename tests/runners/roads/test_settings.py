@@ -28,7 +28,7 @@ description = "Sums"
     [
         ("mkdocs.yml", "a: 1\n", "a: 1\n b: [\n", 2),
         ("ruff.toml", "line-length = 80\n", "line-length = \n", 0),
-        ("renovate.json", '{"a": 1}\n', '{\n "a": 1,\n}\n', 3),
+        ("renovate.json", '{"a": 1}\n', '{\n "a": 1\n "b": 2\n}\n', 3),
         ("mypy.ini", "[mypy]\nstrict = True\n", "[mypy\nstrict = True\n", 0),
     ],
 )

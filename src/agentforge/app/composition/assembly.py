@@ -14,8 +14,8 @@ from agentforge.app.composition.run_hooks import hook_engine
 from agentforge.app.composition.scratch import scratch_of
 from agentforge.app.composition.secret_words import secrets_of
 from agentforge.app.proof.keyring import own_signer
+from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.sessions.instructions import found_instructions, read_instructions
-from agentforge.app.sessions.tool_permissions import permits_of
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
 from agentforge.app.tasks.examiner import flag_of
 from agentforge.config.model_choice import choose, choose_fallbacks

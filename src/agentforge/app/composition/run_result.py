@@ -10,9 +10,9 @@ from agentforge.app.tasks.parts import parts_of
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
-from agentforge.views.answering import choice_values
-from agentforge.views.attempts_view import attempts_value
-from agentforge.views.progress import progress
+from agentforge.views.run_views import attempts_value
+from agentforge.views.summary_view import progress
+from agentforge.views.words import choice_values
 
 _BROKEN_OFF_EXIT = 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.app.composition.task_queries import repository
-from agentforge.errors import IntegrityError
+from agentforge.errors import IntegrityError, StorageError
 from agentforge.store.tasks.folders import attempt_of, find_task, task_summaries
 
 Row = dict[str, Any]
@@ -42,6 +42,7 @@ def cost_of_all(cwd: Path) -> Row:
             "outcome": value["standing"],
             "parent": value.get("parent"),
             "error": value.get("error", ""),
+            "cause": value.get("cause", ""),
             **_sum(value.get("spending", ())),
         }
         for value in found
@@ -53,7 +54,8 @@ def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
 
     value = next(value for value in found if value["task_id"] == task_id)
     if value["standing"] == "damaged":
-        raise IntegrityError(f"{task_id} cannot be read: {value['error']}")
+        kind = StorageError if value.get("cause") == StorageError.slug else IntegrityError
+        raise kind(f"{task_id} cannot be read: {value['error']}")
     own: Sequence[Row] = value.get("spending", ())
     below = [item for item in found if item.get("kind") == "subagent" and item.get("parent") == task_id]
     attempts = [item for item in found if item.get("parent") == task_id and attempt_of(item["task_id"], task_id)]

@@ -1,17 +1,23 @@
-"""Looking into a run: what was sent at a step, what came back, what it changed. Read-only; every byte is from the log."""
+"""Looking into a run: what was sent at a step, what came back, what it changed. Read-only; every byte is from the log.
+
+The body of a request as it went over the wire, made again from the record and proved by its digest.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from agentforge.app.history.wire_bytes import body_with
-from agentforge.errors import UsageError
+from agentforge.canonical import digest_bytes
+from agentforge.errors import ConflictError, UsageError
 from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
 from agentforge.events.storage.codec import encode
+from agentforge.messages import request_from
+from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.model import ModelSpec
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
@@ -21,6 +27,8 @@ from agentforge.views.yaml_text import dump
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
+    from agentforge.models.api.model import Model
+
 
 Show = Literal["steps", "context", "action", "diff", "events", "artifact", "stages"]
 
@@ -275,3 +283,46 @@ _TEXTS = {
     "artifact": _artifact_text,
     "stages": _stage_text,
 }
+
+
+_NOWHERE = "http://127.0.0.1"
+
+
+def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> bytes:
+    """Encode a recorded request as the provider's dialect does.
+
+    Args:
+        sent: the digest that the body must have.
+        recorded: bytes of the recorded request.
+        model: `provider/name` that answered.
+    Raises:
+        ConflictError: what comes out has another digest.
+    """
+
+    request = request_from(json.loads(recorded))
+    for spec in _specs(model, settings):
+        opened: Model = open_model(spec)
+        encode = getattr(opened, "body", None)
+        opened.close()
+        body = encode(request) if encode is not None else b""
+        if digest_bytes(body) == sent:
+            return body
+    raise ConflictError(
+        f"the body that was sent to {model} cannot be made again with this version and these settings",
+        hint="look at the recorded request: agentforge inspect ID --step N --show context --json",
+    )
+
+
+def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
+    """The model with today's bounds, without any, and on a server that can do less. Nothing is sent: no key is needed."""
+    from dataclasses import replace
+
+    provider, _, name = model.partition("/")
+    plain = ModelSpec(provider=provider, name=name, base_url=_NOWHERE)
+    yield replace(
+        plain,
+        temperature=cast("float | None", settings.get("model.temperature")),
+        max_output_tokens=int(settings.number("model.max_output_tokens")),
+    )
+    yield plain
+    yield replace(plain, abilities=frozenset())  # a server that refused what goes beyond plain chat

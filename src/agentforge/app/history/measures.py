@@ -1,15 +1,18 @@
-"""How the work goes: the success metrics of seed 001 part 10, from the records of all tasks of a repository."""
+"""How the work goes: the success metrics of seed 001 part 10, from the records of all tasks of a repository.
+
+How many repositories were under way at the same time. Pure.
+
+How long a question kept a person from other things: working hours count, nights and weekends do not. Pure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
 from agentforge.app.composition.task_queries import repository
-from agentforge.app.history.simultaneity import most_at_once, place_of
-from agentforge.app.history.working_time import active_seconds
 from agentforge.store.tasks.folders import attempt_of, task_summaries
 
 Value = dict[str, Any]
@@ -39,7 +42,7 @@ def metrics_of(found: Sequence[Value], *, since: date | None = None) -> Value:
     """
     readable = whole_tasks([value for value in found if value["standing"] != "damaged"])
     tasks = [value for value in readable if _recent(value, since)]
-    damaged = [value["task_id"] for value in found if value["standing"] == "damaged"]
+    damaged = [value for value in found if value["standing"] == "damaged"]
     return {
         "since": since.isoformat() if since else None,
         "tasks": _counts(tasks),
@@ -150,14 +153,15 @@ def _tokens(value: Value) -> int:
     return sum(row["prompt_tokens"] + row["completion_tokens"] for row in value["spending"])
 
 
-def _trust(tasks: Sequence[Value], *, damaged: Sequence[str]) -> Value:
+def _trust(tasks: Sequence[Value], *, damaged: Sequence[Value]) -> Value:
     delivered = [value for value in tasks if value["outcome"] == "delivered"]
     return {
         "delivered": len(delivered),
         "rework_rate": _rate(sum(1 for value in delivered if "rework" in value["marks"]), len(delivered)),
         "defect_rate": _rate(sum(1 for value in delivered if "defect" in value["marks"]), len(delivered)),
         "readable_trails": _rate(len(tasks), len(tasks) + len(damaged)),
-        "damaged": list(damaged),
+        "damaged": [value["task_id"] for value in damaged],
+        "unread": [{key: value.get(key, "") for key in ("task_id", "error", "cause")} for value in damaged],
     }
 
 
@@ -207,3 +211,77 @@ def _rate(part: int, whole: int) -> float | None:
 
 def _mean(values: Sequence[int]) -> float | None:
     return round(sum(values) / len(values), 1) if values else None
+
+
+Span = tuple[float, float]
+
+
+def most_at_once(found: Sequence[Mapping[str, Any]]) -> int:
+    """In how many repositories tasks were under way at the same time, at most; one that did not end lasts to its last record."""
+    spans: dict[object, list[Span]] = {}
+    for value in found:
+        end = value.get("ended_at") or value.get("last_at") or value["started_at"]
+        begin = _moment(value["started_at"])
+        spans.setdefault(place_of(value), []).append((begin, max(begin, _moment(end))))
+    steps = sorted(
+        step
+        for repository in spans.values()
+        for begin, end in _merged(repository)
+        for step in ((begin, 0, 1), (end, 1, -1))  # where one ends as another begins, both are under way
+    )
+    most = now = 0
+    for _, _, change in steps:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def place_of(value: Mapping[str, Any]) -> object:
+    """The repository that a task lies in."""
+    folder = value.get("folder")
+    return getattr(folder, "parent", None)
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def _moment(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()
+
+
+_FROM, _UNTIL = 8, 18
+"""Hours between which people work, on Monday to Friday, where they are."""
+_FRIDAY = 4
+_AT_HAND_S = 900.0
+"""Seconds before an answer in which the one who gave it was at work on it, whatever the hour."""
+
+
+def active_seconds(asked: str, answered: str, *, zone: tzinfo | None = None) -> float:
+    """Seconds of the time between a question and its answer that count as a person's.
+
+    Args:
+        asked, answered: ISO 8601 with an offset.
+        zone: whose nights are meant; None = this machine's.
+    Returns:
+        The working hours between the two; at least a quarter of an hour, or all of the time where it was shorter.
+    """
+    begin, end = (datetime.fromisoformat(at).astimezone(zone) for at in (asked, answered))
+    whole = max(0.0, (end - begin).total_seconds())
+    return max(min(whole, _AT_HAND_S), _working_seconds(begin, end))
+
+
+def _working_seconds(begin: datetime, end: datetime) -> float:
+    total, day = 0.0, begin.replace(hour=0, minute=0, second=0, microsecond=0)
+    while day < end:
+        opens, closes = day.replace(hour=_FROM), day.replace(hour=_UNTIL)
+        if day.weekday() <= _FRIDAY:
+            total += max(0.0, (min(end, closes) - max(begin, opens)).total_seconds())
+        day += timedelta(days=1)
+    return total

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, cast
 from agentforge import __version__
 from agentforge.app.composition.assembly import output_limit, step_limit
 from agentforge.app.composition.provenance import current_digests
-from agentforge.app.sessions.tool_permissions import permits_of
-from agentforge.app.tasks.added_stages import contracts_of, stages_digest, stages_of
-from agentforge.app.tasks.stage_sources import load
+from agentforge.app.sessions.approvals import permits_of
+from agentforge.app.tasks.added_stages import contracts_of, load, stages_digest, stages_of
 from agentforge.canonical import digest_bytes
 from agentforge.errors import SandboxError
 from agentforge.events.fold.evolve import evolve
@@ -26,10 +25,11 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.replay.replay import replay
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.blobs import Blobs
+from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
 from agentforge.store.tasks.folders import find_task
+from agentforge.workspace.git.newrepo import shadow, shadow_index
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.shadow import shadow, shadow_index
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Sandbox
 
@@ -114,6 +114,7 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
 
     git = Git.open(cwd)
     folder = find_task(git.top, task_id)[1]
+    refuse_cut(folder)
     return replay_records(folder, list(read(folder)), git, settings=settings, environ=environ)
 
 

@@ -26,7 +26,7 @@ from agentforge.notify.notifier import notifiers
 from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
-from agentforge.views.answering import answers_for
+from agentforge.views.words import answers_for
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings

@@ -21,7 +21,7 @@ from agentforge.events.kinds import Delivered, Json
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import load_stages
 from agentforge.proof.anchors import NOTES_REF, Anchor, Commit, Note, read_commit, read_note
-from agentforge.proof.attestation import about_check, signature_check
+from agentforge.proof.attestation import TEST_RESULT, about_check, signature_check
 from agentforge.proof.bundle import read_bundle
 from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob
@@ -29,7 +29,6 @@ from agentforge.proof.envelope import read_envelopes
 from agentforge.proof.files import Files, FolderFiles
 from agentforge.proof.report import Check, Report, told
 from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
-from agentforge.proof.statement import TEST_RESULT
 from agentforge.store.blobs import Blobs
 from agentforge.store.tasks.folders import find_task
 from agentforge.store.views.earlier import views_since
@@ -76,7 +75,7 @@ def verify(options: VerifyOptions, *, environ: Mapping[str, str]) -> Report:
     if (path / LOG).is_file():
         return _verify_folder(path.resolve(), around, options, environ)
     git = _repository(options.cwd, options.target)
-    folder = _task_folder(git, options.target)
+    folder = _task_folder(git, options.target, environ)
     if folder is not None:
         return _verify_folder(folder, around, options, environ, git=git)
     return _verify_branch(git, around, options, environ)
@@ -161,14 +160,18 @@ def _repository(cwd: Path, target: str) -> Git:
         ) from exc
 
 
-def _task_folder(git: Git, target: str) -> Path | None:
+def _task_folder(git: Git, target: str, environ: Mapping[str, str]) -> Path | None:
 
     if git.branch_exists(target):
         return None
     try:
-        return find_task(git.top, target)[1]
+        folder = find_task(git.top, target, empty=True)[1]
+        seen = kept_head(environ, folder) is not None
+    except IntegrityError:
+        seen = True
     except UsageError:
         return None
+    return folder if seen else find_task(git.top, folder.name)[1]
 
 
 def _verify_folder(

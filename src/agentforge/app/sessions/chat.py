@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from agentforge.agent.pictures import kept_pictures
 from agentforge.app.composition.project import UNTRUSTED
+from agentforge.app.sessions.approvals import put_plan
+from agentforge.app.sessions.commands import run_own
 from agentforge.app.sessions.inbox import Inbox
-from agentforge.app.sessions.left_out import left_out, words_about
 from agentforge.app.sessions.logs import begin_log, open_log
-from agentforge.app.sessions.own_command import run_own
 from agentforge.app.sessions.person import Desk, Person
-from agentforge.app.sessions.plan_approval import put_plan
+from agentforge.app.sessions.project_context import left_out, words_about
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.sessions.turn_work import TurnWork
 from agentforge.app.subagents.swarm import with_evidence

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.resource_mentions import mentioned
+from agentforge.app.sessions.mentions import mentioned
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.safety.text.redaction import redact

@@ -1,26 +1,36 @@
-"""What can be done with sessions that are not open: list, find, rename, fork, delete."""
+"""What can be done with sessions that are not open: list, find, rename, fork, delete.
+
+What can still be read of a session whose log was cut off or damaged: everything before the damage.
+
+Sessions that agentforge-harness 0.1 left as snapshots, looked at without being gone on with.
+
+Long lists in pages: `--page N --limit N`, as every list of the slash commands takes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.chat import ChatOptions
-from agentforge.app.sessions.logs import begin_log
-from agentforge.app.sessions.salvage import salvaged_state
-from agentforge.app.sessions.snapshots import snapshot_state
+from agentforge.app.sessions.checkpoints import talk_value
+from agentforge.app.sessions.logs import begin_log, snapshot_file
+from agentforge.app.slash.command import SlashReply
 from agentforge.config.paths import data_dir
 from agentforge.errors import IntegrityError, RepositoryError, UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
+from agentforge.safety.text.redaction import redact
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LogScan, load_state, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
+from agentforge.store.sessions.imports import read_snapshot_file
 from agentforge.store.sessions.listing import SessionRow, list_sessions
 from agentforge.store.sessions.views import SessionViews
 from agentforge.workspace.files.file_access import remove_tree
@@ -29,7 +39,8 @@ from agentforge.workspace.git.snapshots import snapshot_ref
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
+    from agentforge.events.kinds import Event
+
 
 _AROUND = 60
 
@@ -220,3 +231,107 @@ def _drop_ref(folder: Path) -> None:
     except (IntegrityError, RepositoryError):  # damaged, or the folder is gone: there is nothing to let go of
         return
     git.command.run("update-ref", "-d", snapshot_ref(state.run_id))
+
+
+def salvaged_state(folder: Path) -> tuple[RunState, int]:
+    """Fold the records of a session up to the first that is damaged; a turn that goes on there is closed.
+
+    Returns:
+        The state, and how many records it holds.
+    Raises:
+        IntegrityError: not even its first record can be read.
+    """
+    state, count, at = RunState(), 0, ""
+    try:
+        for record in read(folder):
+            state, count, at = evolve(state, record.event, at=record.at), record.seq, record.at
+    except IntegrityError:
+        if not state.run_id:
+            raise
+    if state.talk.open:
+        ended: Event = kinds.TurnFinished(
+            turn=state.talk.turn, outcome="failed", reason="the record of the session is damaged from here on"
+        )
+        state = evolve(state, ended, at=at)
+    return state, count
+
+
+if TYPE_CHECKING:
+    pass
+    from agentforge.events.state.talk import Entry
+    from agentforge.store.sessions.imports import Foreign
+
+
+def snapshot_state(data: Path, text: str) -> RunState | None:
+    """What a snapshot amounts to as a session; None when none is called so, or begins so. Nothing is written.
+
+    Raises:
+        IntegrityError: it was cut off, or is no session.
+    """
+
+    file = snapshot_file(data, text)
+    return None if file is None else _state(read_snapshot_file(file), session_id=file.stem)
+
+
+def _state(found: Foreign, *, session_id: str) -> RunState:
+
+    talk = replace(found.talk, entries=tuple(map(_plain, found.talk.entries)))
+    began = kinds.RunStarted(
+        kind="session", run_id=session_id, request="", repo=found.cwd, base_commit="", worktree=found.cwd,
+        model=found.model, limits={},
+    )  # fmt: skip
+    restored = kinds.CheckpointRestored(checkpoint_id="import", what="conversation", talk=talk_value(talk))
+    state = evolve(RunState(), began, at=found.created_at)
+    state = evolve(state, restored, at=found.updated_at or found.created_at)
+    counted = {name: found.usage.get(name, 0) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+    return replace(state, totals=replace(state.totals, cost_known=False, **counted))
+
+
+def _plain(entry: Entry) -> Entry:
+    """Without what looks like a secret: nobody took it out when this was written."""
+
+    def scrub(text: str) -> str:
+        return redact(text, secrets=()).text
+
+    calls: tuple[Mapping[str, object], ...] = tuple(
+        {**call, "arguments": scrub(str(call["arguments"]))} for call in entry.calls
+    )
+    return replace(entry, text=scrub(entry.text), summary=scrub(entry.summary), calls=calls)
+
+
+PAGE_ROWS = 20
+
+
+def page_of(rest: str) -> tuple[int, int]:
+    """Read `--page N --limit N`.
+
+    Returns:
+        Page (from 1) and rows a page.
+    Raises:
+        UsageError: something else is written there.
+    """
+    words = rest.replace("=", " ").split()
+    values = {"--page": 1, "--limit": PAGE_ROWS}
+    for name, value in zip(words[::2], [*words[1::2], ""], strict=False):
+        if name not in values or not value.isdigit() or not int(value):
+            raise UsageError(f"{rest!r} is not understood", hint="--page N --limit N")
+        values[name] = int(value)
+    return values["--page"], values["--limit"]
+
+
+def paged(lines: Sequence[str], rest: str, *, head: str, none: str) -> SlashReply:
+    """Show one page of a table, and how to see the next.
+
+    Raises:
+        UsageError: there is no such page.
+    """
+
+    page, limit = page_of(rest)
+    if not lines:
+        return SlashReply(text=none)
+    pages = -(-len(lines) // limit)
+    if page > pages:
+        raise UsageError(f"there is no page {page}", hint=f"there are {pages}")
+    shown = lines[(page - 1) * limit : page * limit]
+    more = f"\n\nPage {page} of {pages}; `--page {page + 1}` shows more." if page < pages else ""
+    return SlashReply(text="\n".join([head, *shown]) + more)

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.agent.perform import shown_message
 from agentforge.app.composition import assembly as wiring
+from agentforge.app.sessions.approvals import judged, policy_of, rules_of
 from agentforge.app.sessions.chat_sizing import Sizing
 from agentforge.app.sessions.checkpoints import Checkpoints
-from agentforge.app.sessions.command_environment import added_variables, visible_environment
-from agentforge.app.sessions.left_running import LeftRunning, situation_of
+from agentforge.app.sessions.commands import LeftRunning, added_variables, situation_of, visible_environment
 from agentforge.app.sessions.person import Desk, Question
 from agentforge.app.sessions.project_context import ProjectContext
-from agentforge.app.sessions.tool_approval import judged, policy_of
-from agentforge.app.sessions.tool_permissions import rules_of
 from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
@@ -26,7 +24,7 @@ from agentforge.safety.policy.modes import Mode
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.session import modes
 from agentforge.session.compaction import compacted
-from agentforge.session.prompting import bare_prompt, system_prompt
+from agentforge.session.modes import bare_prompt, system_prompt
 from agentforge.session.reach import tool_context
 from agentforge.session.runtime import SessionRuntime
 from agentforge.tools.dispatch.deferral import searchable, sent
@@ -143,7 +141,7 @@ class Workshop:
 
     @property
     def work_mode(self) -> str:
-        """One of session.prompting.WORK_MODES."""
+        """One of session.modes.WORK_MODES."""
         return self.setting("work_mode") or self.options.work_mode or "build"
 
     @cached_property

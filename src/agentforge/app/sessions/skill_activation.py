@@ -13,8 +13,7 @@ from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
-from agentforge.skills.catalogue import find_skills
-from agentforge.skills.matching import matching
+from agentforge.skills.catalogue import find_skills, matching
 from agentforge.skills.skill import read_body
 from agentforge.tokens import count_tokens, cut_middle
 
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     pass
     from agentforge.config.settings import Settings
     from agentforge.safety.policy.permission import Rule
-    from agentforge.skills.catalogue import Catalogue
-    from agentforge.skills.matching import SkillMatch
+    from agentforge.skills.catalogue import Catalogue, SkillMatch
     from agentforge.skills.skill import Skill
     from agentforge.tools.base import Tool
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from agentforge.config.edits import home_of, set_values
 from agentforge.config.paths import config_dir, data_dir
-from agentforge.config.writing import home_of, set_values
 from agentforge.errors import StorageError, UsageError, remedy_of
 from agentforge.frozen import dataclass
 from agentforge.models.providers import PROVIDERS

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.export import exported
-from agentforge.app.sessions.report import cost_rows, error_rows, report_value
+from agentforge.app.sessions.report import cost_rows, error_rows, exported, report_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import StorageError, UsageError
 

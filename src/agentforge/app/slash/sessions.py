@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.listing import all_sessions, fork
-from agentforge.app.sessions.pages import paged
+from agentforge.app.sessions.listing import all_sessions, fork, paged
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 

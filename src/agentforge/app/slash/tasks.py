@@ -10,7 +10,7 @@ from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.app.tasks import answers
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds.choices import choices_of
-from agentforge.views.answering import command_of
+from agentforge.views.words import command_of
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat

@@ -21,10 +21,10 @@ from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.session import modes
-from agentforge.session.child import run_child_turn
 from agentforge.session.decide import SPAWNS
+from agentforge.session.modes import subagent_prompt
 from agentforge.session.performer import last_words
-from agentforge.session.prompting import subagent_prompt
+from agentforge.session.subagents import run_child_turn
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog

@@ -1,20 +1,25 @@
-"""Swarm: one question, several subagents side by side, one answer with evidence that the harness looked up."""
+"""Swarm: one question, several subagents side by side, one answer with evidence that the harness looked up.
+
+Evidence in reports: places written as path:line, and whether they are there.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ConflictError, UsageError
-from agentforge.session.evidence import check_evidence
+from agentforge.frozen import dataclass
 from agentforge.session.together import side_by_side
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, TurnResult
     from agentforge.session.subagents import Subagent
+
 
 LEAST, MOST = 2, 5
 
@@ -131,3 +136,60 @@ def _merged(goals: list[tuple[str, str]], reports: list[Observation], root: Path
     if not good:
         return failed("no subagent came back with a report", error_type="no-report", text=text)
     return Observation(status="success", summary=f"{good} of {len(reports)} subagents report", text=text)
+
+
+_PLACE = re.compile(r"(?<![\w/.:-])((?:[\w.-]+/)*[\w-][\w.-]*\.\w+):(\d{1,7})(?:-(\d{1,7}))?(?![\w/])")
+_MOST = 200
+_LARGEST_BYTES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What became of the places that a text names.
+
+    Attributes:
+        found: `path:line` that exist, each once, in the order of the text.
+        missing: those that do not, each with the reason.
+    """
+
+    found: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """One line for people and models."""
+        if not self.found and not self.missing:
+            return "evidence: no place is named as path:line"
+        wrong = f"; not there: {', '.join(self.missing)}" if self.missing else ""
+        return f"evidence: {len(self.found)} of {len(self.found) + len(self.missing)} places are there{wrong}"
+
+
+def check_evidence(text: str, root: Path) -> Evidence:
+    """Look up every `path:line` of a text in a folder."""
+    found: list[str] = []
+    missing: list[str] = []
+    lengths: dict[str, int] = {}
+    for match in list(_PLACE.finditer(text))[:_MOST]:
+        path, last = match[1], int(match[3] or match[2])
+        place = match[0]
+        if place in found or any(one.startswith(f"{place} ") for one in missing):
+            continue
+        if path not in lengths:
+            lengths[path] = _lines(root / path, root)
+        if lengths[path] < 0:
+            missing.append(f"{place} (no such file)")
+        elif not 1 <= last <= lengths[path]:
+            missing.append(f"{place} (the file has {lengths[path]} lines)")
+        else:
+            found.append(place)
+    return Evidence(found=tuple(found), missing=tuple(missing))
+
+
+def _lines(file: Path, root: Path) -> int:
+    """How many lines a file has, -1 when there is none in the folder."""
+    try:
+        real = file.resolve()
+        if not real.is_relative_to(root.resolve()) or not real.is_file() or real.stat().st_size > _LARGEST_BYTES:
+            return -1
+        return len(real.read_bytes().splitlines())
+    except OSError:  # not ours to read: no evidence
+        return -1

@@ -17,7 +17,7 @@ from agentforge.frozen import dataclass
 from agentforge.globs import matches
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
-from agentforge.session.prompting import prompt
+from agentforge.session.modes import prompt
 from agentforge.session.subagents import Subagent
 from agentforge.session.together import side_by_side
 from agentforge.store.log.reader import LOG, read

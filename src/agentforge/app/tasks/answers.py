@@ -19,7 +19,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
 from agentforge.frozen import dataclass
 from agentforge.store.log.reader import load_state
-from agentforge.views.answering import command_of
+from agentforge.views.words import command_of
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings

@@ -1,22 +1,26 @@
-"""Independent attempts of a run: forks of it where it stands, each with a log and a worktree of its own."""
+"""Independent attempts of a run: forks of it where it stands, each with a log and a worktree of its own.
+
+What one of several independent attempts may still use: together they stay within the limits of their task.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.history.fork import fork_here
-from agentforge.app.tasks.attempt_limits import own_limits
+from agentforge.app.tasks.limit_changes import used
 from agentforge.app.tasks.log_heads import task_log
 from agentforge.app.tasks.runs import resume
 from agentforge.config.paths import data_dir
 from agentforge.events import kinds
 from agentforge.events.kinds.candidates import best_of
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from agentforge.app.tasks.limit_changes import GivenLimits
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 
 def run_attempts(
@@ -201,3 +204,36 @@ def _used(state: RunState) -> dict[str, object]:
         "cost_usd": sum(one.cost_usd for one in spent),
         "unpriced": sum(one.unpriced for one in spent),
     }
+
+
+Used = Mapping[str, object]
+"""What an attempt used on its own, as `AttemptFinished` records it."""
+
+
+def own_limits(
+    state: RunState, told: Iterable[Used], ended: Iterable[Used], *, shares: int = 1
+) -> dict[str, int | float | None]:
+    """The limits of the next attempt: what all shared so far, and its part of what is left.
+
+    Args:
+        state: of the task; what `told` names is counted in it already.
+        told: attempts that ended before this process began.
+        ended: attempts that ended since.
+        shares: among how many attempts the rest is divided; 1 where they are made one after the other.
+    """
+    before, since = list(told), list(ended)
+    limits: dict[str, int | float | None] = {}
+    for name in ("max_steps", "budget_tokens", "budget_usd"):
+        limit = getattr(state.limits, name)
+        if limit is None:
+            continue
+        shared = used(state, name) - sum(_of(name, one) for one in before)
+        left = limit - shared - sum(_of(name, one) for one in (*before, *since))
+        value = shared + max(0, left) / shares
+        limits[name] = int(value) if isinstance(limit, int) else value
+    return limits
+
+
+def _of(name: str, spent: Used) -> float:
+    keys = {"max_steps": ("steps",), "budget_tokens": ("prompt_tokens", "completion_tokens")}.get(name, ("cost_usd",))
+    return sum(value for key in keys if isinstance(value := spent.get(key, 0), (int, float)))

@@ -21,6 +21,10 @@ from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
+    from agentforge.events.state.run_state import RunState
+
+
+if TYPE_CHECKING:
     pass
     from agentforge.events.state.run_state import RunState
 

@@ -1,23 +1,31 @@
-"""The worktree of a run: made from the last snapshot, made again when it is gone, found anew when the run was moved."""
+"""The worktree of a run: made from the last snapshot, made again when it is gone, found anew when the run was moved.
+
+Writes of the step that was interrupted, done again in a worktree that was made anew from the snapshot before it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.composition.scratch import scratch_of
+from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished
-from agentforge.pipeline.engine.interrupted_writes import redo_step
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.stage_agent import agent_spec
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.reader import read
+from agentforge.tools.base import Observation
+from agentforge.tools.dispatch.invocation import perform_call, prepare_call
+from agentforge.workspace.files.file_access import digest_file
 from agentforge.workspace.git.snapshots import has_object, rebuilt
 from agentforge.workspace.git.worktree import worktree_of
 
 if TYPE_CHECKING:
     from agentforge.agent.pictures import BlobStore
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
     from agentforge.workspace.git.repository import Git
 
 
@@ -95,3 +103,32 @@ def _patches(folder: Path, blobs: BlobStore) -> Iterator[bytes]:
     for record in read(folder):
         if isinstance(record.event, StepFinished) and record.event.patch:
             yield blobs.get(record.event.patch)
+
+
+def redo_step(state: RunState, runtime: Runtime) -> None:
+    """Carry out the finished writes of the current step once more: no snapshot holds them yet.
+
+    Raises:
+        IntegrityError: a file does not come out as it was recorded.
+    Side effects: files of the worktree.
+    """
+    done = [result for result in state.turn.results if result.changed]
+    if not done or not state.stage:
+        return
+
+    spec = agent_spec(state, runtime, ())
+    context = replace(spec.tool_context, seen={})  # what the model saw was the state before these writes
+    root = context.root
+    for result in done:
+        call = state.turn.calls[result.index]
+        prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=context, policy=spec.policy)
+        if not isinstance(prepared, Observation):
+            perform_call(prepared, context=context, policy=replace(spec.policy, hooks=None))
+    wanted = {path: digest for result in done for path, digest in result.changed.items()}
+    for path, digest in wanted.items():
+        now = digest_file(root / path) if (root / path).is_file() else ""
+        if now != digest:
+            raise IntegrityError(
+                f"step {state.turn.step} cannot be repeated: {path} does not come out as recorded",
+                hint="the worktree was lost in the middle of this step; go back with: agentforge fork",
+            )

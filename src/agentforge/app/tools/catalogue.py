@@ -1,4 +1,7 @@
-"""The tools of a session that are not built in, and what its tools hold open: browser, servers."""
+"""The tools of a session that are not built in, and what its tools hold open: browser, servers.
+
+Where custom tools lie: the user's own, and the project's when a person agreed to exactly these files.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge import toolbox
-from agentforge.app.sessions.live_output import Overheard
-from agentforge.app.tools.custom_tools import custom_tools
+from agentforge.app.sessions.commands import Overheard
+from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.app.tools.servers import has_servers, servers_of
-from agentforge.config.paths import data_dir
+from agentforge.config.paths import config_dir, data_dir, project_tops
+from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
 from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.shell import SESSION_TOOL
+from agentforge.tools.base import Loaded
+from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
 from agentforge.tools.web.browser import Browser
 from agentforge.tools.web.chromium import chromium
@@ -24,10 +30,14 @@ from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
+
+
+if TYPE_CHECKING:
+    from agentforge.app.sessions.services import Workshop
     from agentforge.tools.base import Tool
 
     pass
-    from agentforge.tools.dispatch.loaded import Loaded
+    from agentforge.tools.base import Loaded
     from agentforge.tools.mcp.servers import Servers
 
     pass
@@ -209,3 +219,29 @@ def _is_installed(module: str) -> bool:
     from importlib.util import find_spec
 
     return find_spec(module) is not None
+
+
+def custom_tools(workshop: Workshop) -> Loaded:
+    """Load the custom tools of a session; nothing is imported where there are no files."""
+    folders, refused = tool_folders(workshop.root, workshop.environ)
+    if not folders:
+        return Loaded(tools={}, origins={}, refused=refused)
+
+    loaded = load_tools(folders, root=workshop.root, taken=toolbox.names())
+    return Loaded(tools=loaded.tools, origins=loaded.origins, refused={**refused, **loaded.refused})
+
+
+def tool_folders(root: Path, environ: Mapping[str, str]) -> tuple[list[Path], dict[str, str]]:
+    """The folders that may be loaded, and why another one may not."""
+    own = config_dir(environ)
+    folders = [folder for folder in (own / "tools", own / ".agentforge" / "tools") if any(folder.glob("*.py"))]
+    refused: dict[str, str] = {}
+    for top in reversed(project_tops(root, environ)):
+        brought = top / ".agentforge" / "tools"
+        if not any(brought.glob("*.py")):
+            continue
+        if trusted(top, environ, kinds={"tool"}).holds({"tool"}):
+            folders.insert(0, brought)
+        else:
+            refused[str(brought)] = UNTRUSTED
+    return folders, refused

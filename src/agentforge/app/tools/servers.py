@@ -12,11 +12,10 @@ from agentforge.app.tools.server_settings import OF_PROJECT, UNTRUSTED, may_use_
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConfigError
 from agentforge.tools.mcp.definitions import Pins
-from agentforge.tools.mcp.http import Answers, http_streams
 from agentforge.tools.mcp.oauth import Login, Tokens
 from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.mcp.spec import read_spec
-from agentforge.tools.mcp.stdio import Pipe, stdio_pipe
+from agentforge.tools.mcp.transport import Answers, Pipe, http_streams, stdio_pipe
 from agentforge.workspace.files.file_access import resolve_inside
 from agentforge.workspace.processes.longlived import Start, shut_in, unconfined
 from agentforge.workspace.sandbox.box import Box

@@ -30,7 +30,7 @@ Zed: settings.json
 """
 )
 @click.option("--model", metavar="PROVIDER/NAME", help="Ask this model in every session.")
-@click.option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
+@click.option("--approval", type=click.Choice(_MODES), default=None, help="What the agent may do without asking you.")
 def acp(model: str | None, approval: str | None) -> int:
     """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
 

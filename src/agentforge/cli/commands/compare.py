@@ -12,8 +12,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-from agentforge.views.compare_html import compare_html
-from agentforge.views.compare_text import compare_lines
+from agentforge.views.compare import compare_html, compare_lines
 
 _WIDTH = 80
 

@@ -12,14 +12,14 @@ import click
 
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.command_context import folder_of, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.dotenv import merged_environment
-from agentforge.config.explaining import explained
+from agentforge.config.edits import home_of, parse_value, set_value, stands_in
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
+from agentforge.config.schema import explained
 from agentforge.config.settings import load
-from agentforge.config.writing import home_of, parse_value, set_value, stands_in
 from agentforge.errors import UsageError
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")

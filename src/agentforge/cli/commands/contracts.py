@@ -12,7 +12,7 @@ import click
 
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.startup.command_context import folder_of
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.contract_files import builtin_texts, contract_set
@@ -95,8 +95,8 @@ Examples:
 def show(name: str, cwd: str | None, as_json: bool) -> int:
     """Print contract NAME as it holds here, each rule with what follows when it does not hold.
 
-    A fact refuses the artifact; a repair is made by the harness, which says so; a note is told to the reviewer. --json prints
-    the contract as JSON Schema with its rules.
+    A rule of kind fact refuses the artifact. A repair is made by AgentForge, which says so. A note goes to the reviewer.
+    --json prints the contract as JSON Schema with its rules.
     """
 
     contract = _contracts_of(folder_of(cwd)).get(name)

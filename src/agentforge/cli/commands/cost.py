@@ -10,7 +10,7 @@ import click
 
 from agentforge.app.history import costs as costing
 from agentforge.app.sessions.display import cost_text
-from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -43,7 +43,7 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
     else:
         click.echo("\n".join(_of_task(value) if task_id is not None else _of_all(value)))
     rows = value.get("tasks", ())
-    return tell_damaged((row["task_id"], row["outcome"], row["error"]) for row in rows)
+    return tell_damaged((row["task_id"], row["outcome"], row["error"], row["cause"]) for row in rows)
 
 
 def _of_task(value: Mapping[str, Any]) -> list[str]:

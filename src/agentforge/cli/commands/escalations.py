@@ -10,11 +10,11 @@ import click
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import escalation_row
 from agentforge.app.tasks import answers
-from agentforge.cli.output.damage import tell_damaged
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.summary import escalation_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import Place, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
@@ -56,7 +56,7 @@ def list_escalations(cwd: str | None, as_json: bool) -> int:
         click.echo("nothing waits for you")
     else:
         _show_waiting(rows, place)
-    return tell_damaged((row.task_id, row.outcome, row.error) for row in looking.listing(place.cwd))
+    return tell_damaged((row.task_id, row.outcome, row.error, row.cause) for row in looking.listing(place.cwd))
 
 
 def _show_waiting(rows: list[Waiting], place: Place) -> None:

@@ -44,7 +44,7 @@ Examples:
 @click.argument("violation_ids", nargs=-1, metavar="[VIOLATION_ID]...")
 @click.option("--all", "every", is_flag=True, help="Every open violation; one branch per rule.")
 @click.option("--rule", metavar="RULE", help="Every open violation of a rule: an id, check/id, or a pattern.")
-@click.option("--baselined", is_flag=True, help="With --all or --rule: those of the base line, too.")
+@click.option("--baselined", is_flag=True, help="With --all or --rule: those of the baseline, too.")
 @click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
 @click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
 @click.option(
@@ -58,7 +58,7 @@ Examples:
 @click.option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
 @click.option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
 @click.option(
-    "--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward."
+    "--apply", is_flag=True, help="At the end, merge the branch into your checkout if that is a fast-forward."
 )
 @cwd_option
 @form_options
@@ -67,7 +67,7 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
 
     What a check repairs itself (ruff, ruff format, eslint, prettier, a contract's own `fix:`) is repaired at no token; a model is
     asked for the rest. Both are verified alike: a fresh checkout, the whole suite, no new finding, nothing else touched.
-    An id becomes one branch, --all and --rule one branch per rule. A violation that is gone is told and closed.
+    An id becomes one branch, --all and --rule one branch per rule. If a violation is gone, the command says so and closes it.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
 

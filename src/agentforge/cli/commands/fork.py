@@ -23,7 +23,7 @@ Examples:
 @click.option(
     "--from-step", type=click.IntRange(min=1), help="The last step that both share; default: the last one that ended."
 )
-@click.option("--model", metavar="PROVIDER/NAME", default="", help="Go on with this model.")
+@click.option("--model", metavar="PROVIDER/NAME", default="", help="Continue with this model.")
 @click.option("--resume", "go_on", is_flag=True, help="Drive the new task on at once.")
 @cwd_option
 @json_option

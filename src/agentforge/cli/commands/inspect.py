@@ -29,15 +29,15 @@ Examples:
 """
 )
 @click.argument("task_id", metavar="ID")
-@click.option("--step", type=click.IntRange(min=1), help="One step of the run; without it, the whole run.")
-@click.option("--show", type=click.Choice(_VIEWS), help="What to look at; else steps, or the action of the one --step.")
-@click.option("--raw", is_flag=True, help="With --show context: the bytes that were sent and nothing else.")
+@click.option("--step", type=click.IntRange(min=1), help="Show one step; without it, the whole run.")
+@click.option("--show", type=click.Choice(_VIEWS), help="What to show; the default is steps, or action with --step.")
+@click.option("--raw", is_flag=True, help="With --show context: print exactly the bytes that were sent.")
 @cwd_option
 @json_option
 def inspect(task_id: str, step: int | None, show: str | None, raw: bool, cwd: str | None, as_json: bool) -> int:
     """Look into task ID: its steps, the exact context that was sent, the calls and their results, the changes, the events.
 
-    A step reaches to the next request: the measurements and the verdict that followed from it are among its events.
+    A step lasts until the next request, so its events include the measurements and the verdict that followed.
     """
 
     show = show or ("steps" if step is None else "action")

@@ -8,7 +8,7 @@ import click
 
 from agentforge.app.proof.keyring import kept_keys, make_key, own_key
 from agentforge.cli.startup.command_context import open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.errors import UsageError

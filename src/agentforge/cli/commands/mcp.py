@@ -15,7 +15,7 @@ from agentforge.app.tools.server_check import check_servers, log_in
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError

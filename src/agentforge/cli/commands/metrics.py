@@ -12,12 +12,13 @@ import click
 
 from agentforge.app.history.measures import metrics as compute, metrics_of_all
 from agentforge.app.intake.repositories import all_repositories
+from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.terminal import style_for
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-from agentforge.views.bars_svg import bars_svg
+from agentforge.views.plots import bars_svg
 
 _BAR_COLUMNS = 40
 _LARGE = 100
@@ -69,7 +70,8 @@ def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str
         write_json(value)
     else:
         click.echo("\n".join(_lines(value)))
-    return 0
+    unread = value["trust"]["unread"]
+    return tell_damaged((one["task_id"], "damaged", one["error"], one["cause"]) for one in unread)
 
 
 def _write_plot(path: Path, value: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ Examples:
 def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> int:
     """Send what quiet hours and digests held back, and reminders; answer questions whose deadline passed.
 
-    While a run is driven it tells people itself. Nobody is told the same twice.
+    A run that is being worked on notifies people itself. Nobody gets the same message twice.
     """
 
     place = open_place(cwd)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.pull_requests.checks import ci_result
 from agentforge.app.pull_requests.request import PullOptions, pull
-from agentforge.app.pull_requests.review import Wanted, find, pull_record, request_of
+from agentforge.app.pull_requests.review import Wanted, ci_result, find, pull_record, request_of
 from agentforge.app.tasks.runs import StartOptions, start as start_task
 from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
 from agentforge.cli.output.terminal import printable

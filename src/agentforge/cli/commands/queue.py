@@ -11,7 +11,7 @@ import click
 from agentforge.app.intake.repositories import top_of
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import Place, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.repositories import known_repositories, unknown_repository
@@ -35,7 +35,7 @@ Examples:
 """,
 )
 def queue() -> None:
-    """See and steer the queue that the workers share."""
+    """Show and change the queue that the workers share."""
 
 
 @queue.command(

@@ -9,7 +9,7 @@ import click
 from agentforge.app.intake.repositories import add_repository, problem_of, top_of
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.command_context import folder_of, open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.config.repositories import known_repositories, registry_file, remove_entry

@@ -37,18 +37,22 @@ Examples:
     metavar="STAGE",
     help="With --answer: do this earlier stage again with the answer, from what it has; what follows is measured again.",
 )
-@click.option("--approve", is_flag=True, help="Approve what is shown, raise the limit, or have it tried again.")
+@click.option("--approve", is_flag=True, help="Approve the work, raise the limit, or have it tried again.")
 @click.option(
-    "--reject", is_flag=False, flag_value="", metavar="[REASON]", help="Send it back; the reason goes into the stage."
+    "--reject",
+    is_flag=False,
+    flag_value="",
+    metavar="[REASON]",
+    help="Send the work back; the stage reads your reason.",
 )
 @click.option("--abort", is_flag=True, help="End the task.")
-@click.option("--resume", is_flag=True, help="Go on with the task at once.")
+@click.option("--resume", is_flag=True, help="Continue the task at once.")
 @cwd_option
 @form_options
 def resolve(escalation_id: str | None, resume: bool, output_format: Form, as_json: bool, **given: Any) -> int:
     """Record a decision on ESCALATION_ID: exactly one of --answer, --approve, --reject, --abort.
 
-    Without an id it asks, on a terminal, everything that waits, records the answers, and offers to go on.
+    Without an id, on a terminal, it asks you every open question, records your answers, and offers to continue.
     """
     if escalation_id is None:
         return _ask_everything(given, form=form_of(output_format, as_json=as_json))

@@ -42,14 +42,17 @@ Examples:
 """
 )
 @click.argument("task_id", metavar="ID")
-@click.option("--model", metavar="PROVIDER/NAME", help="Go on with this model.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Continue with this model.")
 @click.option(
     "--budget",
     type=Bound(float, increase=True),
     help="Of whichever limit is exhausted: a new value, or +N so much more.",
 )
 @click.option(
-    "--accept-changed-stages", "changed_stages", is_flag=True, help="Go on with stages of the project as they are now."
+    "--accept-changed-stages",
+    "changed_stages",
+    is_flag=True,
+    help="Continue with the project's stages as they are now.",
 )
 @raised_limit_options
 @trust_option
@@ -57,9 +60,9 @@ Examples:
 @cwd_option
 @form_options
 def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
-    """Go on with task ID where it stopped; the start of an id is enough.
+    """Continue task ID where it stopped; the start of an id is enough.
 
-    Limits given here replace those of the task, +N raises one by N; they answer its question about an exhausted limit.
+    Limits given here replace those of the task; +N raises a limit by N. They also answer its question about an exhausted limit.
     """
 
     limits = limits_of(given)

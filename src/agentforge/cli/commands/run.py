@@ -15,24 +15,25 @@ from agentforge.app.sessions.display import child_progress, child_words, ended, 
 from agentforge.app.sessions.headless import (
     Mark,
     allowed_names,
+    answered,
     child_line,
     event_lines,
     opening_line,
     partial_line,
     result_value,
+    schema_of,
+    words_about,
 )
+from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.resource_mentions import mentioned
-from agentforge.app.sessions.structured import answered, schema_of, words_about
 from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
-from agentforge.cli.running.stream_input import messages
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.cli.startup.flag import Command, option, work_mode_option
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
-from agentforge.cli.startup.stdin import piped_text
+from agentforge.cli.startup.stdin import messages, piped_text
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.safety.text.hygiene import clean
@@ -58,7 +59,7 @@ Examples:
   agentforge run "why is start-up slow?" --mode swarm
   agentforge run "make the tests pass" --approval auto --max-turns 30 --json
   agentforge run "and now the docs" --continue
-  agentforge run --resume 3f2a        (goes on with a turn that was cut off)
+  agentforge run --resume 3f2a        (finishes a turn that was interrupted)
 
 \b
 Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prompt, 5 model, 6 a limit, 7 sandbox or tools,
@@ -68,25 +69,31 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
 @click.argument("prompt", required=False)
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
 @work_mode_option
-@option("--approval", type=click.Choice(_MODES), default=None, help="How much it may do without a question.")
-@option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
-@option("--continue", "latest", is_flag=True, help="Go on with the last session of this folder.")
-@option("--name", default="", help="Call the session so.")
-@option("--max-turns", type=click.IntRange(min=1), default=None, help="Model calls for this prompt.")
-@option("--budget-tokens", type=_NUMBER, help="Prompt and completion tokens for this prompt.")
-@option("--budget-usd", type=_MONEY, help="Money for this prompt; models without a known price count as zero.")
-@option("--deadline", type=Duration(), help="Working time for this prompt: 90, 5m, 1h.")
+@option("--approval", type=click.Choice(_MODES), default=None, help="What the agent may do without asking you.")
+@option("--resume", "session", metavar="ID", default="", help="Continue this session.")
+@option("--continue", "latest", is_flag=True, help="Continue the last session of this folder.")
+@option("--name", default="", help="Give the session this name.")
+@option(
+    "--max-turns", type=click.IntRange(min=1), default=None, help="Stop after this many model calls for this prompt."
+)
+@option("--budget-tokens", type=_NUMBER, help="Stop after this many tokens for this prompt.")
+@option(
+    "--budget-usd",
+    type=_MONEY,
+    help="Stop after this much money for this prompt; a model without a known price counts as zero.",
+)
+@option("--deadline", type=Duration(), help="Stop after this working time for this prompt: 90, 5m, 1h.")
 @option(
     "--allowed-tools",
     multiple=True,
     metavar="NAMES",
     help="Offer only these tools; shell(git *) also allows the calls.",
 )
-@option("--add-note", "notes", multiple=True, metavar="TEXT", help="Text that goes with the prompt; repeatable.")
+@option("--add-note", "notes", multiple=True, metavar="TEXT", help="Send this text with the prompt; repeatable.")
 @option(
     "--append-system-prompt", "more_system", multiple=True, metavar="TEXT", help="Add to the instructions; repeatable."
 )
-@option("--json-schema", metavar="SCHEMA|FILE", default="", help="The answer is JSON that is valid against this.")
+@option("--json-schema", metavar="SCHEMA|FILE", default="", help="Answer with JSON that is valid against this schema.")
 @option(
     "--input-format",
     type=click.Choice(("text", "stream-json")),
@@ -94,15 +101,17 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
     help="stream-json: every line of standard input is a message, until it ends.",
 )
 @option("--include-partial-messages", "pieces", is_flag=True, help="Stream the pieces of a reply as they come in.")
-@option("--bare", is_flag=True, help="Shortest instructions, seven tools, nothing of the project, no memory.")
+@option(
+    "--bare", is_flag=True, help="Use the shortest instructions and seven tools, nothing of the project, and no memory."
+)
 @option("--trust", is_flag=True, help="Use the hooks, tools and instructions that the project brings.")
 @cwd_option
 @form_options
 def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
     """Give PROMPT to the agent and print its answer; "-", or no PROMPT, reads it from standard input.
 
-    What stands on standard input beside a PROMPT goes with it as material. At a terminal and without a PROMPT it opens
-    the interactive agent.
+    With a PROMPT, standard input goes to the agent as material. On a terminal and without a PROMPT, this opens the
+    interactive agent.
     """
     form = form_of(output_format, as_json=as_json)
     schema = schema_of(given["json_schema"]) if given["json_schema"] else None

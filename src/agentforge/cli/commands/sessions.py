@@ -11,7 +11,6 @@ import click
 
 from agentforge.app.composition.recordings import recording_of
 from agentforge.app.composition.task_queries import task_folder
-from agentforge.app.sessions.export import exported
 from agentforge.app.sessions.listing import (
     all_sessions,
     delete as delete_session,
@@ -20,11 +19,11 @@ from agentforge.app.sessions.listing import (
     search as search_sessions,
     session_state,
 )
-from agentforge.app.sessions.report import report_value
+from agentforge.app.sessions.report import exported, report_value
 from agentforge.app.slash.reporting import report_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import open_working_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import StorageError, UsageError

@@ -11,7 +11,7 @@ import click
 from agentforge.app.sessions.skill_activation import look_for_skills
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.startup.command_context import open_place
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.skills.skill import FILE, SkillInvalid, problems, read_skill

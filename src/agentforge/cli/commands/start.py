@@ -68,8 +68,8 @@ Examples:
 @limit_options
 @option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
 @option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
-@option("--apply", is_flag=True, help="At the end bring the branch into your checkout, if that is a fast-forward.")
-@option("--pr", "pr", is_flag=True, help="At the end push the branch and open a pull request.")
+@option("--apply", is_flag=True, help="At the end, merge the branch into your checkout if that is a fast-forward.")
+@option("--pr", "pr", is_flag=True, help="At the end, push the branch and open a pull request.")
 @option("--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable.")
 @option(
     "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
@@ -86,8 +86,13 @@ Examples:
     help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
 )
 @option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
-@option("--detach", is_flag=True, help="Put it into the queue; a worker drives it.")
-@option("--priority", type=click.IntRange(1, 1000), default=100, help="In the queue: 1 comes first, else 100.")
+@option("--detach", is_flag=True, help="Put the task into the queue, for a worker.")
+@option(
+    "--priority",
+    type=click.IntRange(1, 1000),
+    default=100,
+    help="Priority in the queue: 1 comes first; the default is 100.",
+)
 @option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
 @option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
 @option(
@@ -105,7 +110,7 @@ Examples:
 )
 @trust_option
 @log_option
-@option("--compare-to", metavar="ID", help="At the end show this task and that one side by side.")
+@option("--compare-to", metavar="ID", help="At the end, show the new task beside this one.")
 @cwd_option
 @form_options
 def start(request: str | None, mode: str | None, output_format: Form, as_json: bool, **given: Any) -> int:
@@ -116,7 +121,7 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
     """
     form = form_of(output_format, as_json=as_json)
     if given["from_issue"]:
-        from agentforge.cli.running.issues import start_once
+        from agentforge.cli.running.batch import start_once
 
         if request is not None:
             raise UsageError("a request and --from-issue cannot be used together", hint="leave one of them out")
@@ -155,7 +160,7 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
-    from agentforge.cli.running.first_use import tell_of_grading
+    from agentforge.cli.running.first_choice import tell_of_grading
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}

@@ -10,12 +10,11 @@ import click
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.task_queries import task_folder
 from agentforge.app.intake.repositories import all_repositories
-from agentforge.cli.output.damage import tell_damaged
-from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, watch
+from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, tell_damaged, watch
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import cut_words, printable, style_for, table
+from agentforge.cli.running.detachment import line_for, queued_now, row_value, state_word
 from agentforge.cli.running.follow import show_result
-from agentforge.cli.running.queue_entry import line_for, queued_now, row_value, state_word
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
@@ -42,7 +41,7 @@ Examples:
 )
 @click.argument("task_id", metavar="[ID]", required=False)
 @click.option("--all", "everywhere", is_flag=True, help="This repository and all of `agentforge repo list`.")
-@click.option("--watch", "watched", is_flag=True, help="Show it again whenever it changes, until Ctrl-C.")
+@click.option("--watch", "watched", is_flag=True, help="Update the output whenever a task changes, until Ctrl-C.")
 @cwd_option
 @form_options
 def status(
@@ -78,7 +77,7 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
     else:
         line = line_for(rows, place)
         write_json([row_value(row, line) for row in rows])
-    return tell_damaged((row.task_id, row.outcome, row.error) for row in rows)
+    return tell_damaged((row.task_id, row.outcome, row.error, row.cause) for row in rows)
 
 
 def _show_everywhere(place: Place, *, form: Form) -> int:
@@ -89,7 +88,7 @@ def _show_everywhere(place: Place, *, form: Form) -> int:
         click.echo("\n".join(overview_lines(rows, line)) or _NO_REPOSITORIES)
     else:
         write_json(overview_value(rows, line))
-    return tell_damaged((task.task_id, task.outcome, task.error) for row in rows for task in row.tasks)
+    return tell_damaged((task.task_id, task.outcome, task.error, task.cause) for row in rows for task in row.tasks)
 
 
 def _watch_one(task_id: str, place: Place) -> int:

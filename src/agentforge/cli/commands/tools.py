@@ -10,7 +10,7 @@ import click
 
 from agentforge.app.tools.listing import tool_list
 from agentforge.cli.output.terminal import style_for, table
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 

@@ -30,7 +30,7 @@ Exit code: 0 all held, 4 something does not hold, 9 something was altered or dam
 """
 )
 @click.argument("target", metavar="ID|BRANCH|BUNDLE|PATH")
-@click.option("--rerun", is_flag=True, help="Measure the facts again in fresh checkouts; nothing comes from a cache.")
+@click.option("--rerun", is_flag=True, help="Measure everything again in fresh checkouts, without a cache.")
 @click.option(
     "--key", "keys", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="A public key (OpenSSH or PEM); one of those given must have signed. Without it: the keys folder.",

@@ -10,7 +10,7 @@ import click
 from agentforge.app.conformance.check_run import is_of_rule, listed, named
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import folder_of
-from agentforge.cli.startup.conventions import UsualGroup
+from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.views.yaml_text import dump
@@ -39,7 +39,7 @@ Examples:
   agentforge violations list --all --json
 """,
 )
-@click.option("--all", "with_all", is_flag=True, help="Those in the base line and the exempt ones, too.")
+@click.option("--all", "with_all", is_flag=True, help="Show those of the baseline and the exempt ones, too.")
 @click.option("--rule", metavar="RULE", help="Only this rule: an id, check/id, or a pattern.")
 @cwd_option
 @json_option

@@ -1,18 +1,22 @@
-"""All repositories at a glance: one line for each, and one for every further task that is under way."""
+"""All repositories at a glance: one line for each, and one for every further task that is under way.
+
+Runs in a listing whose trail cannot be believed: named, with what to do, and the exit code that goes with them.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.cli.output.terminal import printable
-from agentforge.cli.running.queue_entry import row_value
+from agentforge.cli.running.detachment import row_value
 from agentforge.cli.startup.streams import reader_left
+from agentforge.errors import EXIT_DONE, IntegrityError, StorageError
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.store.log.reader import load_state
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from agentforge.app.intake.repositories import RepositoryRow
     from agentforge.fleet.places import Line
     from agentforge.store.tasks.folders import TaskRow
+
 
 _WORDS = {"running": "IN_PROGRESS", "delivered": "DELIVERED ✓", "analyzed": "ANALYZED ✓"}
 _ASKED = {
@@ -135,3 +140,20 @@ def _short(key: str) -> str:
     if kind == "task":
         return f"{repo}/{name}: {rest}" if repo else f"{name}: {rest}"
     return f"{repo}: {name} {rest}".strip()
+
+
+def tell_damaged(found: Iterable[tuple[str, str, str, str]]) -> int:
+    """Name on stderr the tasks of a listing that cannot be read.
+
+    Args:
+        found: (task, how it stands, why it cannot be read, the slug of that error) of every task.
+    Returns:
+        The exit code of the listing: that of IntegrityError when one is damaged, that of StorageError when one can only not be
+        opened, else 0.
+    """
+    damaged = [(task, why, cause) for task, standing, why, cause in found if standing == "damaged"]
+    for task, why, cause in damaged:
+        sys.stderr.write(f"error[{cause}]: {task}: {printable(why).replace('verify ID', f'verify {task}')}\n")
+    causes = {cause for _, _, cause in damaged}
+    altered = causes - {StorageError.slug}
+    return IntegrityError.exit_code if altered else StorageError.exit_code if causes else EXIT_DONE

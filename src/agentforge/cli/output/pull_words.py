@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.cli.output.terminal import printable
 
 if TYPE_CHECKING:
-    from agentforge.app.pull_requests.checks import CiResult
-    from agentforge.app.pull_requests.review import Found
+    from agentforge.app.pull_requests.review import CiResult, Found
 
 _SIGNS = {"passed": "ok  ", "failed": "FAIL", "pending": "... "}
 _STANDINGS = {

@@ -1,4 +1,7 @@
-"""What stands on the screen when a run ends or waits: what came of it, on which evidence, at what cost, what next."""
+"""What stands on the screen when a run ends or waits: what came of it, on which evidence, at what cost, what next.
+
+The parts of a split request in lines.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.display import cost_text
+from agentforge.app.tasks.parts import parts_of
+from agentforge.cli.output.overview import standing_words
 from agentforge.cli.output.phrases import counted
-from agentforge.cli.output.split_lines import part_lines
 from agentforge.cli.output.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
 from agentforge.config.durations import show_duration
 from agentforge.events.fold.verification import refusals
@@ -17,11 +21,14 @@ from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines
-from agentforge.views.answering import choice_lines
-from agentforge.views.attempts_view import attempt_lines
+from agentforge.views.run_views import attempt_lines
+from agentforge.views.words import choice_lines
 
 if TYPE_CHECKING:
+    from agentforge.app.tasks.parts import SplitPart
+    from agentforge.events.state.run_state import RunState
     from agentforge.fleet.places import Queued
+
 
 _ANALYSIS = "artifacts/phases/analyze/analysis.md"
 _LISTED = 8
@@ -213,3 +220,15 @@ def _fitting(line: str, style: Style) -> list[str]:
 
 def _mappings(value: object) -> list[Mapping[str, object]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def part_lines(state: RunState) -> list[str]:
+    """How the parts of a plan stand, a line each."""
+
+    return [f"{label_of(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
+
+
+def label_of(part: SplitPart) -> str:
+    """What a part is called among the parts of its plan."""
+
+    return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})

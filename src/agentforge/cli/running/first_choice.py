@@ -1,4 +1,7 @@
-"""No model yet: three short ways to one are offered at the terminal; the chosen one is carried out, or nothing is written."""
+"""No model yet: three short ways to one are offered at the terminal; the chosen one is carried out, or nothing is written.
+
+What is said before a model on this machine is used for the first time: that it is graded once, and how long that takes.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from agentforge.app.models.grade import grade_of, is_graded_by_itself
 from agentforge.app.setup.first_choice import checked, offer_of, provider_of
 from agentforge.app.setup.setup_run import Setup, set_up
 from agentforge.cli.commands.model import pull_model
@@ -18,7 +22,8 @@ from agentforge.cli.running.follow import somebody_is_here
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form
 from agentforge.config.local_servers import running_server
-from agentforge.config.model_choice import explain
+from agentforge.config.model_choice import choose, explain
+from agentforge.config.paths import local_dir
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured
 from agentforge.installation import command_for
 from agentforge.local.catalogue import default_entry
@@ -144,3 +149,25 @@ def _answers(setup: Setup, place: Place) -> bool:
     if problem:
         click.echo(f"{problem}\nNothing was written.", err=True)
     return not problem
+
+
+def tell_of_grading(place: Place, flag: str | None) -> None:
+    """Say on standard error that a model will be graded, where a run would do that before anything else.
+
+    Args:
+        flag: `PROVIDER/NAME` of the command line.
+    Side effects: prints; nothing where no model was ever pulled.
+    """
+    if not (local_dir(place.environ) / "models").is_dir():
+        return
+
+    spec = choose(place.settings, place.environ, flag=flag)
+    if spec.profile != "small":
+        return
+
+    if is_graded_by_itself(spec, place.settings) and not grade_of(spec, environ=place.environ):
+        most = place.settings.number("model.grade_s")
+        click.echo(
+            f"{spec.full_name} is graded on this machine first: once, about {most:.0f} seconds (model.grade = off leaves it out)",
+            err=True,
+        )

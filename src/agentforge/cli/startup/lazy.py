@@ -15,54 +15,54 @@ if TYPE_CHECKING:
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "start": ("start:start", "Turn a request into a verified branch."),
-    "run": ("run:run", "Give one prompt to the agent and print its answer."),
+    "run": ("run:run", "Send one prompt to the agent and print its answer."),
     "status": ("status:status", "Show the tasks of this repository or of all, or one of them."),
     "sessions": ("sessions:sessions", "List, show, search, rename, fork and delete the agent's sessions."),
     "export": ("sessions:export", "Write a session as Markdown, HTML or JSON."),
     "report": ("sessions:report", "Show the report of a session."),
-    "resume": ("resume:resume", "Go on with a task that was interrupted or waited."),
-    "fetch": ("fetch:fetch", "Bring tasks that another machine pushed to the remote."),
+    "resume": ("resume:resume", "Continue a task that was interrupted or was waiting."),
+    "fetch": ("fetch:fetch", "Fetch tasks that another machine pushed to the remote."),
     "abort": ("resume:abort", "End a task for good."),
     "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
     "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),
-    "notify": ("notify:notify", "Tell people what waits for them; let deadlines pass."),
+    "notify": ("notify:notify", "Notify people of what waits for them, and apply deadlines."),
     "inspect": ("inspect:inspect", "Look into a task: contexts, actions, diffs, events."),
-    "replay": ("replay:replay", "Drive a task again from its record, or apply its changes elsewhere."),
-    "fork": ("fork:fork", "Make a new task from a step of another one."),
+    "replay": ("replay:replay", "Play a task again from its record, or apply its changes elsewhere."),
+    "fork": ("fork:fork", "Make a new task that begins at a step of another one."),
     "compare": ("compare:compare", "Show two tasks side by side."),
     "cost": ("cost:cost", "Show tokens and money by stage, model and attempt."),
     "metrics": ("metrics:metrics", "Show how the tasks of this repository went."),
     "dashboard": ("dashboard:dashboard", "Show tasks live in a browser, and answer their questions."),
     "acp": ("acp:acp", "Serve an editor (Agent Client Protocol)."),
     "mcp": ("mcp:mcp", "Add and list MCP servers, or serve the tasks to other agents."),
-    "pr": ("pr:pr", "Open the pull request of a delivered task, or ask what CI says of it."),
-    "continue": ("pr:go_on", "Answer the review and the CI of a task's pull request by a new delivery."),
+    "pr": ("pr:pr", "Open the pull request of a delivered task, or show its CI results."),
+    "continue": ("pr:go_on", "Answer the review or the failed CI of a pull request with a new delivery."),
     "mark": ("mark:mark", "Say that a delivery needed rework or had a defect."),
-    "verify": ("verify:verify", "Check that a task, a branch or a bundle is what it says."),
+    "verify": ("verify:verify", "Check that the record of a task, branch or bundle is true."),
     "audit": ("audit:audit", "Write one document about a task: md, html, pdf or json."),
     "bundle": ("bundle:bundle", "Pack a task into one file that can be verified anywhere."),
     "keys": ("keys:keys", "Make, list and show the keys that sign deliveries."),
     "gc": ("gc:gc", "Remove worktrees and old runs that are not needed any more."),
-    "repo": ("repo:repo", "Name the repositories that you work on."),
-    "worker": ("worker:worker", "Drive what stands in the queue."),
-    "queue": ("queue:queue", "See and steer the queue that the workers share."),
+    "repo": ("repo:repo", "List and name the repositories that you work on."),
+    "worker": ("worker:worker", "Work on the tasks in the queue."),
+    "queue": ("queue:queue", "Show and change the queue that the workers share."),
     "watch": ("watch:watch", "Start a task for every request file that appears in a folder."),
     "serve-webhook": ("webhook:serve_webhook", "Start tasks from signed webhooks of issues."),
-    "model": ("model:model", "Get a model for this machine, list and try what can be asked."),
+    "model": ("model:model", "Download a model for this machine; list and test models."),
     "stages": ("stages:stages", "List the stages and the actions that need them."),
     "contracts": ("contracts:contracts", "List, show and check contracts and artifacts."),
     "conformance": ("conformance:conformance", "Check the repository against linters, types and its own contracts."),
     "violations": ("violations:violations", "List and show what the last check found."),
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
-    "refactor": ("refactor:refactor", "Rename, move or delete Python code by its syntax tree; no model."),
+    "refactor": ("refactor:refactor", "Rename, move or delete Python code by its syntax tree, without a model."),
     "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
     "config": ("config:config", "Show the settings, each with its origin, and change them."),
     "skills": ("skills:skills", "List skills, or check one that you write."),
-    "policy": ("policy:policy", "Explain what may be done here without a question."),
+    "policy": ("policy:policy", "Show what the agent may do here without asking, and change it."),
     "tools": ("tools:tools", "List the tools that the agent can call here."),
-    "trust": ("trust:trust", "Say which projects may load what they bring: hooks, tools, skills."),
+    "trust": ("trust:trust", "Decide which projects may load their own hooks, tools and skills."),
     "doctor": ("doctor:doctor", "Check what AgentForge needs on this machine."),
-    "eval": ("evaluate:evaluate", "Measure AgentForge: task sets, and every known cheat and attack."),
+    "eval": ("evaluate:evaluate", "Measure AgentForge and models: task sets, cheats, attacks."),
     "demo": ("demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("completion:completion", "Print the completion script of a shell."),
 }
@@ -129,14 +129,14 @@ class LazyGroup(click.Group):
 @option("--version", "-V", is_flag=True, help="Print the version.")
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
 @work_mode_option
-@option("--approval", type=click.Choice(APPROVAL_MODES), help="How much it may do without a question.")
-@option("--resume", "session", metavar="ID", help="Go on with this session.")
-@option("--continue", "last", is_flag=True, help="Go on with the last session of this folder.")
+@option("--approval", type=click.Choice(APPROVAL_MODES), help="What the agent may do without asking you.")
+@option("--resume", "session", metavar="ID", help="Continue this session.")
+@option("--continue", "last", is_flag=True, help="Continue the last session of this folder.")
 @option("--cwd", metavar="DIR", help="Work in this folder.")
-@option("--plain", is_flag=True, help="Line by line instead of the screen.")
+@option("--plain", is_flag=True, help="Work line by line instead of on the screen.")
 @click.pass_context
 def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
-    """A request becomes a verified branch, with proof. Without a command: the interactive agent.
+    """Turn a request into a verified branch, with proof. Without a command, open the interactive agent.
 
     On a terminal it opens the screen; in a pipe every line is a message. The options below are for it; a command has its
     own.

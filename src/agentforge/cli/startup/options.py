@@ -126,13 +126,17 @@ def _with_limits(command: Decorated, *, increase: bool) -> Decorated:
     number, money = Bound(int, increase=increase), Bound(float, increase=increase)
     for name, kind, text in reversed(
         (
-            ("--max-steps", number, "Model calls of the whole run."),
-            ("--budget-tokens", number, "Prompt and completion tokens of the whole run."),
-            ("--budget-usd", money, "Money; models without a known price count as zero."),
-            ("--deadline", Duration(increase=increase), "Working time, waiting for humans excluded: 30m, 2h."),
-            ("--stage-attempts", click.IntRange(min=1), "Attempts per stage before a human is asked."),
-            ("--usd-per-minute", money, "Breaker: pause when a minute costs more."),
-            ("--tokens-per-minute", number, "Breaker: pause when a minute uses more tokens."),
+            ("--max-steps", number, "Stop after this many model calls."),
+            ("--budget-tokens", number, "Stop after this many prompt and completion tokens."),
+            ("--budget-usd", money, "Stop after this much money; a model without a known price counts as zero."),
+            (
+                "--deadline",
+                Duration(increase=increase),
+                "Stop after this working time, such as 30m or 2h; waiting for humans does not count.",
+            ),
+            ("--stage-attempts", click.IntRange(min=1), "Attempts at a stage before AgentForge asks a human."),
+            ("--usd-per-minute", money, "Pause when a minute costs more."),
+            ("--tokens-per-minute", number, "Pause when a minute uses more tokens."),
         )
     ):
         command = option(name, type=kind, help=text)(command)

@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.conformance.engine.configuration import any_file
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
-from agentforge.conformance.programs.node_tools import NO_FILE, SUFFIXES, program_of
+from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, program_of
 
 _CONFIGS = ("biome.json", "biome.jsonc")
 _LEVELS: dict[str, Level] = {"fatal": "error", "error": "error", "warning": "warning"}

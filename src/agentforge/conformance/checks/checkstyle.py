@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.conformance.engine.finding import Finding, level_of
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, not_installed
-from agentforge.conformance.programs.native_tools import on_path
+from agentforge.conformance.programs.checkers import on_path
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -13,7 +13,7 @@ from typing import Any
 from agentforge.conformance.engine.configuration import any_file
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, not_installed
-from agentforge.conformance.programs.native_tools import cargo_environment, on_path
+from agentforge.conformance.programs.checkers import cargo_environment, on_path
 
 _CONFIGS = ("clippy.toml", ".clippy.toml")
 _ARGV = ["cargo", "clippy", "--offline", "--bins", "--tests", "--message-format=json", "--quiet"]

@@ -10,7 +10,7 @@ from typing import Any
 from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.programs.node_tools import NO_FILE, SUFFIXES, package_of, program_of
+from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, package_of, program_of
 from agentforge.conformance.repair.fix import Edit, applied
 
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.programs.native_tools import on_path
+from agentforge.conformance.programs.checkers import on_path
 
 _RULE = "unformatted"
 _SYNTAX = 2

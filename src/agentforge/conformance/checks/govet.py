@@ -9,7 +9,7 @@ from typing import Any
 
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
-from agentforge.conformance.programs.native_tools import folders_with, go_cache, go_environment, on_path
+from agentforge.conformance.programs.checkers import folders_with, go_cache, go_environment, on_path
 
 
 def _skip(site: Site) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
-from agentforge.conformance.programs.node_tools import SUFFIXES, package_of, program_of
+from agentforge.conformance.programs.checkers import SUFFIXES, package_of, program_of
 
 _LOOKED_AT = (*SUFFIXES, ".json", ".css", ".scss", ".less", ".html", ".vue", ".md", ".yaml", ".yml", ".graphql")
 _CONFIGS = tuple(name for name in STEERING if "prettier" in name and name != ".prettierignore")

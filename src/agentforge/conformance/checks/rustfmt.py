@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from agentforge.conformance.engine.configuration import any_file
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, Site, crash_of, not_installed
-from agentforge.conformance.programs.native_tools import on_path
+from agentforge.conformance.programs.checkers import on_path
 
 _CONFIGS = ("rustfmt.toml", ".rustfmt.toml")
 _RULE = "unformatted"

@@ -6,7 +6,7 @@ import re
 
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.programs.node_tools import NO_FILE, SUFFIXES, program_of
+from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, program_of
 
 _LINE = re.compile(r"(?P<path>[^\s(][^(\n]*)\((?P<line>\d+),(?P<column>\d+)\): error (?P<rule>TS\d+): (?P<message>.*)")
 _WHOLE = re.compile(r"error (?P<rule>TS\d+): (?P<message>.*)")

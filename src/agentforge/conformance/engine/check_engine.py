@@ -1,19 +1,21 @@
-"""Running the checks over a checkout, and comparing two runs: what is new against the base."""
+"""Running the checks over a checkout, and comparing two runs: what is new against the base.
+
+What the contracts for code make of findings: their severity, their exemptions, and the exemptions that ran out. Pure.
+"""
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from agentforge.conformance.contracts.code_contract import FOLDER, NO_CONTRACTS, CodeContracts, read_contracts
 from agentforge.conformance.engine.catalogue import builtin_checks
 from agentforge.conformance.engine.configuration import steered_by
-from agentforge.conformance.engine.equivalence import told_once
 from agentforge.conformance.engine.finding import Finding, fingerprinted
-from agentforge.conformance.engine.governance import governed
-from agentforge.conformance.engine.recognition import known_again
+from agentforge.conformance.engine.recognition import known_again, told_once
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site
 from agentforge.errors import AgentForgeError, ContractInvalid
 from agentforge.workspace.sandbox.box import Sandbox
@@ -237,3 +239,48 @@ def _run_all(
         skipped=tuple(skipped),
         steering=steering,
     )
+
+
+def governed(findings: Iterable[Finding], contracts: CodeContracts, *, today: date) -> list[Finding]:
+    """Give findings the severity that a contract sets, mark the exempt ones, and add a finding per expired exemption.
+
+    Args:
+        today: the day on which exemptions are looked at.
+    """
+    judged = [_exempted(_adopted(finding, contracts), contracts, today) for finding in findings]
+    return judged + _expired(contracts, today)
+
+
+def _adopted(finding: Finding, contracts: CodeContracts) -> Finding:
+    """A `finding:` rule takes what another check found under the contract's own severity."""
+    for rule in contracts.rules:
+        if rule.kind != "finding" or not rule.holds(finding.path):
+            continue
+        if fnmatch.fnmatchcase(finding.rule, str(rule.settings["named"])):
+            return replace(
+                finding, level=rule.level, contract=rule.contract, hint=rule.hint or finding.hint, ours=False
+            )
+    return finding
+
+
+def _exempted(finding: Finding, contracts: CodeContracts, today: date) -> Finding:
+    for exemption in contracts.exemptions:
+        if not exemption.expired(today) and exemption.covers(finding):
+            return replace(finding, exempt=exemption.reason)
+    return finding
+
+
+def _expired(contracts: CodeContracts, today: date) -> list[Finding]:
+    return [
+        Finding(
+            check="exemptions",
+            rule_id="expired",
+            level="error",
+            message=f"the exemption from {item.rule} ({item.reason}) expired on {item.expires}",
+            path=item.source,
+            contract=item.contract,
+            hint="correct the code and remove the exemption, or renew it with a reason",
+        )
+        for item in contracts.exemptions
+        if item.expired(today)
+    ]

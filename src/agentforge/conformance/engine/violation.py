@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agentforge.conformance.engine.equivalence import told_once
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.recognition import known_again
+from agentforge.conformance.engine.recognition import known_again, told_once
 from agentforge.errors import ConfigError
 
 Status = Literal["open", "baselined", "exempt"]

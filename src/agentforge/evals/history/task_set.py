@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import StorageError, UsageError
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case import write_files
 from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
 from agentforge.evals.history.evidence import evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written

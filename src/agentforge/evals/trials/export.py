@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from agentforge.errors import StorageError, UsageError
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case import write_files
 from agentforge.evals.trials.task import HONEST, EvalTask
 
 Form = Literal["inspect", "harbor"]

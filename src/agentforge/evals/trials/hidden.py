@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
-from agentforge.languages.test_names import has_tests
+from agentforge.languages.catalogue import has_tests
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.workspace.code.relevance import is_test_path

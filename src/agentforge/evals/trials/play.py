@@ -22,7 +22,7 @@ from agentforge.app.composition.run_result import outcome_of, result_value
 from agentforge.app.tasks.runs import StartOptions, start
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
-from agentforge.evals.case_file import write_files
+from agentforge.evals.case import write_files
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import HONEST, EvalTask, task_of

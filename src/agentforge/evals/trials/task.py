@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agentforge.errors import ConfigError
-from agentforge.evals.case_file import FILES, read_mapping, read_tree
+from agentforge.evals.case import FILES, read_mapping, read_tree
 from agentforge.workspace.git.repository import Git
 
 Expected = Literal["right", "must-ask", "must-escalate", "analyzed"]

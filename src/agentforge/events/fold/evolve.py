@@ -8,6 +8,7 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import attested, delivered
+from agentforge.events.fold.escalations import escalation_raised, escalation_resolved
 from agentforge.events.fold.relations import (
     child_finished,
     fork_made,
@@ -35,7 +36,6 @@ from agentforge.events.fold.workspace_view import (
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import attempt_chosen, attempt_finished, attempts_started
 from agentforge.events.kinds.dependencies import looked_at_again, part_started, task_arrived, task_awaited
-from agentforge.events.kinds.escalations import escalation_raised, escalation_resolved
 from agentforge.events.kinds.examinations import examined
 from agentforge.events.state.run_state import (
     LOOP_WINDOW,

@@ -1,22 +1,38 @@
-"""Go, as the rest of the program asks for it."""
+"""Go, as the rest of the program asks for it.
+
+Names the tests of a Go file without running it.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agentforge.languages.go.runner import run_go
-from agentforge.languages.go.tests import go_tests
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
-from agentforge.languages.native.null_implementation import null_implementation
-from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import unwrapped
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+
+_GO = ("Test", "Example", "Fuzz")
+
+
+def go_tests(root: SgNode) -> Iterator[tuple[str, str]]:
+    """Yield (name, source text) of each function that `go test` runs."""
+    for node in root.children():
+        name = node.field("name") if node.kind() == "function_declaration" else None
+        if name is not None and name.text().startswith(_GO):
+            yield name.text(), node.text()
 
 
 def _find(project: ProjectFiles) -> TestPlan | None:

@@ -22,7 +22,7 @@ from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.workspace.processes.process import Completed
-from agentforge.workspace.sandbox.downloads import go_downloads
+from agentforge.workspace.sandbox.toolchain import go_downloads
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
 _ROUNDS = 40  # a panic ends the whole package: what it kept from running is run again without it

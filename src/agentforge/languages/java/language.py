@@ -1,20 +1,50 @@
-"""Java, as the rest of the program asks for it."""
+"""Java, as the rest of the program asks for it.
+
+Names the tests of a Java file without running it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agentforge.languages.java.project import find_java, plan_of_java_words
 from agentforge.languages.java.runner import run_java
-from agentforge.languages.java.tests import java_tests
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
-from agentforge.languages.native.null_implementation import null_implementation
-from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+
+_JAVA = frozenset({"Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Theory", "Property"})
+
+
+def java_tests(node: SgNode, owners: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Methods with an annotation that ends in Test or begins a family of tests, and `test...` methods of a TestCase."""
+    for child in node.children():
+        name = child.field("name")
+        body = child.field("body")
+        if child.kind() in ("class_declaration", "record_declaration") and name is not None and body is not None:
+            yield from java_tests(body, (*owners, name.text()))
+        elif child.kind() == "method_declaration" and name is not None and _is_java_test(child, name.text()):
+            yield "::".join((*owners, name.text())), child.text()
+
+
+def _is_java_test(method: SgNode, name: str) -> bool:
+    modifiers = next((one for one in method.children() if one.kind() == "modifiers"), None)
+    marks = [one.field("name") for one in modifiers.children()] if modifiers is not None else []
+    if any(one is not None and one.text().rpartition(".")[2] in _JAVA for one in marks):
+        return True
+    body = method.parent()
+    owner = body.parent() if body is not None else None
+    above = owner.field("superclass") if owner is not None else None
+    return name.startswith("test") and above is not None and above.text().endswith("TestCase")
 
 
 def _find(project: ProjectFiles) -> TestPlan | None:

@@ -9,15 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from agentforge.languages.java.failures import compile_errors
+from agentforge.languages.java.failures import compile_errors, outcomes_of, package_of, report_files
 from agentforge.languages.java.project import class_path, is_java_test
-from agentforge.languages.java.reports import outcomes_of, package_of, report_files
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, judged, new_word
 from agentforge.workspace.processes.process import Completed
-from agentforge.workspace.sandbox.downloads import JVM
+from agentforge.workspace.sandbox.toolchain import JVM
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
 _SUFFIXES = (".java", ".kt", ".groovy", ".scala")

@@ -25,8 +25,7 @@ from agentforge.languages.javascript.source import (
     span,
 )
 from agentforge.languages.javascript.values import Returned, returned_by, type_of, values_for
-from agentforge.languages.stub_values import drawn
-from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.stub_values import Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 
 if TYPE_CHECKING:

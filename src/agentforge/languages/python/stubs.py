@@ -7,8 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from agentforge.languages.stub_values import Values, drawn, values_for
-from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.stub_values import Source, Values, Variant, drawn, values_for
 from agentforge.languages.symbols import Symbol
 
 _RAISE = "raise NotImplementedError"

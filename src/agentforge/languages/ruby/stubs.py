@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.languages.ruby.source import Method, data_of, methods, ruby_tree, span, with_statements
-from agentforge.languages.stub_values import drawn
-from agentforge.languages.stub_variant import Source, Variant
+from agentforge.languages.stub_values import Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 
 _RAISES = 'raise NotImplementedError, "not implemented"'

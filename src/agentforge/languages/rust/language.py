@@ -1,22 +1,48 @@
-"""Rust, as the rest of the program asks for it."""
+"""Rust, as the rest of the program asks for it.
+
+Names the tests of a Rust file without running it.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
-from agentforge.languages.native.null_implementation import null_implementation
-from agentforge.languages.native.stubs import native_variants
+from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import unwrapped
 from agentforge.languages.rust.runner import run_cargo
-from agentforge.languages.rust.tests import rust_tests
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
+
+
+def rust_tests(node: SgNode, modules: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Functions that an attribute like `#[test]` stands before; an attribute is a sibling of its function."""
+    attributes: list[str] = []
+    for child in node.children():
+        name = child.field("name")
+        if child.kind() == "attribute_item":
+            attributes.append(child.text())
+            continue
+        if child.kind() == "function_item" and name is not None and any(_is_test_attribute(one) for one in attributes):
+            yield "::".join((*modules, name.text())), "\n".join((*attributes, child.text()))
+        elif child.kind() == "mod_item" and name is not None and (body := child.field("body")) is not None:
+            yield from rust_tests(body, (*modules, name.text()))
+        if child.kind() not in ("line_comment", "block_comment"):
+            attributes = []
+
+
+def _is_test_attribute(text: str) -> bool:
+    inner = text.removeprefix("#[").partition("(")[0].removesuffix("]").strip()
+    return inner.rpartition("::")[2] in ("test", "rstest", "test_case")
 
 
 def _find(project: ProjectFiles) -> TestPlan | None:

@@ -20,7 +20,7 @@ from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestO
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
 from agentforge.workspace.processes.process import Completed
-from agentforge.workspace.sandbox.downloads import cargo_downloads
+from agentforge.workspace.sandbox.toolchain import cargo_downloads
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
 _PLANTED = "\n#[cfg(test)]\nmod {word} {{\n{tests}}}\n"

@@ -17,7 +17,7 @@ from agentforge.errors import (
 from agentforge.installation import command_for
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.models.api.abilities import blind
-from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.prices import estimate_usage
 from agentforge.models.dialects.dialect import arguments_object
 from agentforge.models.dialects.refusals import back_off_s, error_for_status
 from agentforge.models.transport.wire import MAX_REQUESTS, RETRIED

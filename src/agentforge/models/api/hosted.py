@@ -12,7 +12,7 @@ from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
 from agentforge.messages import ModelReply, Usage
 from agentforge.models.api.abilities import of_provider, refused, used, within
-from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.dialect import parse_object
 from agentforge.models.transport.connection import HttpConnection

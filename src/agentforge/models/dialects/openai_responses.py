@@ -1,6 +1,8 @@
 """The OpenAI Responses dialect. Nothing is stored at the provider: reasoning comes back sealed and is sent again. Pure: no I/O.
 
 Source: https://platform.openai.com/docs/api-reference/responses and .../responses-streaming
+
+Which of OpenAI's two wire formats a server is spoken with in; the second is loaded only when it is wanted.
 """
 
 from __future__ import annotations
@@ -22,12 +24,15 @@ from agentforge.models.dialects.dialect import (
     parse_object,
     raise_reported_error,
 )
-from agentforge.models.dialects.openai_chat import headers
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT, headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentforge.messages import FinishReason, Message, ModelRequest, Usage
+    from agentforge.models.api.model import ModelSpec
+    from agentforge.models.dialects.dialect import Dialect
+
 
 _CUT: Mapping[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _PASSING = {"rate_limit_exceeded": ModelRateLimited, "server_error": ModelUnavailable}
@@ -229,3 +234,11 @@ def _object(value: object) -> Payload:
 OPENAI_RESPONSES = Dialect(
     endpoint=endpoint, headers=headers, encode=encode, reader=ResponseReader, read_body=read_body
 )
+
+
+def dialect_of(spec: ModelSpec) -> Dialect:
+    """Chat completions, or responses where `model.api` asks for them."""
+    if spec.api != "responses":
+        return OPENAI_CHAT
+
+    return OPENAI_RESPONSES

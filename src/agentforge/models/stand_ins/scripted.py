@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from agentforge.errors import ConfigError, ModelRequestRejected
 from agentforge.messages import FinishReason, ModelReply, ToolCall, Usage
-from agentforge.models.api.estimate import estimate_usage
+from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.refusals import error_for_status
 

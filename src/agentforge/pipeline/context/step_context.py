@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from agentforge.agent.repetition import WARN_AFTER, repetitions
+from agentforge.agent.limits import WARN_AFTER, repetitions
 from agentforge.context.budget import one_line, short_error
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, Want, view_of

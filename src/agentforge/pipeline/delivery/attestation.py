@@ -9,8 +9,8 @@ from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.proof.anchors import NOTES_REF, note_text
+from agentforge.proof.attestation import measured_as, statements
 from agentforge.proof.envelope import seal, write_envelopes
-from agentforge.proof.statement import measured_as, statements
 from agentforge.workspace.git.objects import keep_trees
 
 TREES_REF = "refs/agentforge/trees"

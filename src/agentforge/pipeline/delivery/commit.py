@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.assumptions import Assumption, assumptions
-from agentforge.pipeline.delivery.report_parts import (
+from agentforge.pipeline.delivery.report import (
+    answers,
     changed_parts,
     conventional,
+    cost,
     delivered_parts,
+    limits,
     measured_parts,
+    notes_for_reviewer,
     trailers,
 )
-from agentforge.pipeline.delivery.report_rows import answers, cost, limits, notes_for_reviewer
 from agentforge.pipeline.facts.roads import road_lines
 from agentforge.pipeline.facts.speed import speed_lines
 from agentforge.pipeline.facts.traceability import shown_strength, strength_limits, trace

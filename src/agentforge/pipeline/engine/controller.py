@@ -19,11 +19,10 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.material import gather
-from agentforge.pipeline.engine.choices import asked, offered
 from agentforge.pipeline.engine.decide import decide
-from agentforge.pipeline.engine.exhibits import exhibit
 from agentforge.pipeline.engine.joint_replies import reads_for_the_next
 from agentforge.pipeline.engine.kept_work import drop_left_tests, kept_draft, put_kept_files
+from agentforge.pipeline.engine.questions import asked, exhibit, offered
 from agentforge.pipeline.engine.stage_agent import agent_spec
 from agentforge.pipeline.engine.stage_hooks import (
     after_stage,

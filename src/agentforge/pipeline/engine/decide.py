@@ -10,9 +10,8 @@ from agentforge.agent.effects import Effect, Stop
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.pipeline.engine.disputes import unmet_question
+from agentforge.pipeline.engine.disputes import CHECKS, check_choices, unmet_question
 from agentforge.pipeline.engine.kept_work import kept_submission
-from agentforge.pipeline.engine.refuted_checks import CHECKS, check_choices
 from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.effects import (
     Ask,
@@ -210,7 +209,7 @@ def _stuck(state: RunState, stage: Stage) -> Effect:
         stage=stage.name,
         kind="stuck",
         reason=f"stage {stage.name} failed verification {attempt} times",
-        question="\n".join(filter(None, (told, f"How should it go on? The last findings:\n{findings}"))),
+        question="\n".join(filter(None, (told, f"What should happen next? The last findings:\n{findings}"))),
         context=(("attempt", attempt), *_held_out(state), *context.items()),
         choices=(*rulings, *without),
     )

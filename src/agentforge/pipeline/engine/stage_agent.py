@@ -16,8 +16,7 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
-from agentforge.pipeline.engine.stage_policy import stage_approval
-from agentforge.pipeline.engine.workbench import tool_context
+from agentforge.pipeline.engine.workbench import stage_approval, tool_context
 from agentforge.pipeline.model.prompt_text import framed_constraints, prompt_text
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime

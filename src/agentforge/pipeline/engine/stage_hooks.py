@@ -64,7 +64,7 @@ def stopped(
         stage=stage,
         kind="question",
         reason=f"a {trigger} hook {word} stage {stage}: {outcome.reason}",
-        question="Go on all the same?" if asks else "Do what the hook asks for, then answer `again`.",
+        question="Continue all the same?" if asks else "Do what the hook asks for, then answer `again`.",
         options=("go on",) if asks else ("again",),
         context={"hook": key},
         choices=tuple(choice.value for choice in (on, *back)),

@@ -152,7 +152,7 @@ def _open_question(row: Json) -> Ask:
         stage="deliver",
         kind="question",
         reason="the request can be read in two ways",
-        question=f"Who read the request alone wrote a test that fails. {told_of(row)}\n\n{row.get('code')}",
+        question=f"A reader who saw only your request wrote a test that fails. {told_of(row)}\n\n{row.get('code')}",
         context=(("key", f"{EXAMINE}:open:{row.get('test')}"),),
         choices=(
             fixed("as implemented", "It is delivered as it is."),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
-from agentforge.pipeline.engine.refuted_checks import refuted
+from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
 from agentforge.pipeline.ledger.placing import standing_examples

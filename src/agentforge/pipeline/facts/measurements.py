@@ -14,9 +14,8 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
-from agentforge.pipeline.engine.unmet import unmet_facts
 from agentforge.pipeline.facts import early_facts as early
-from agentforge.pipeline.facts.added_tests import measure_added
+from agentforge.pipeline.facts.added_tests import measure_added, unmet_facts
 from agentforge.pipeline.facts.conformance_facts import compared
 from agentforge.pipeline.facts.contradictions import disputes
 from agentforge.pipeline.facts.examples import asserted_in, wanted_in

@@ -58,6 +58,6 @@ def within_deadline(
             stage=stage,
             kind="limit",
             reason=f"deadline: the {limit:.0f} seconds were over while {measuring} was measured; the tests were stopped",
-            question="Raise the limit and go on, or abort?",
+            question="Raise the limit and continue, or abort?",
             context={"measuring": measuring},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.delivery.report_parts import product_changes
+from agentforge.pipeline.delivery.report import product_changes
 from agentforge.pipeline.facts.test_adequacy import mutant_text
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, items

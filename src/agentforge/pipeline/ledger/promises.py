@@ -45,7 +45,7 @@ def _question(row: Json) -> Ask:
         stage="green",
         kind="question",
         reason="an example of the request held before the change and does not hold any more",
-        question=f"The request says: {row.get('text')}. Before the change it was so. Which is meant?",
+        question=f"The request says: {row.get('text')}. That was already so before the change. Which do you mean?",
         context=(("key", f"{_KEY}:{call}"), (_KEY, call), reopens("green", unless=WRONG_TODAY)),
         choices=(
             fixed(WRONG_TODAY, "The run goes on; the report names both results."),

@@ -1,1 +1,1 @@
-"""The vocabulary of the pipeline: stages, effects, limits, scope, the runtime it is given, and the base line."""
+"""The vocabulary of the pipeline: stages, effects, limits, scope, the runtime it is given, and the baseline."""

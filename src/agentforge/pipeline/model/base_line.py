@@ -114,9 +114,9 @@ def _question(base: Json) -> Ask:
         return Ask(
             stage="analyze",
             kind="stuck",
-            reason=f"most tests cannot run at the base commit, so there is no base line: {'; '.join(told)}",
-            question=f"What runs now is too little ({tests_text(base)}). Put it right and answer `{AGAIN}`: the base line is "
-            f"measured anew. Or answer `{WITHOUT}`: the task works with the tests that run; what the others check is not seen.",
+            reason=f"most tests cannot run at the base commit, so there is no baseline: {'; '.join(told)}",
+            question=f"Too few tests run now ({tests_text(base)}). Repair that and answer `{AGAIN}`: AgentForge measures "
+            f"the baseline again. Or answer `{WITHOUT}`: the task uses the tests that run and misses what the others check.",
             options=(AGAIN, WITHOUT),
             context=(("base_line", "blind"),),
             choices=_choices((AGAIN, WITHOUT)),
@@ -128,7 +128,7 @@ def _question(base: Json) -> Ask:
         kind="stuck",
         reason=f"{_UNMEASURED}: {'; '.join(told) or 'a control of the test run did not hold'}",
         question="Repair how the tests run ([test] command, python, timeout in .agentforge/config.toml), then answer "
-        f"`{AGAIN}`: the base line is measured anew.{more}",
+        f"`{AGAIN}`: AgentForge measures the baseline again.{more}",
         options=(AGAIN, LONGER) if longer else (AGAIN,),
         context=(("base_line", "unmeasured"),),
         choices=_choices((AGAIN, LONGER) if longer else (AGAIN,)),

@@ -74,7 +74,7 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
         stage=stage.name,
         kind="question",
         reason="the tests are too weak for what [verification] asks",
-        question=f"Deliver nevertheless? What they do not notice:\n{listed}",
+        question=f"Deliver all the same? The tests do not notice:\n{listed}",
         options=("deliver",),
         context=(("key", key),),
         choices=(

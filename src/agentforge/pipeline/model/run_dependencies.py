@@ -153,8 +153,8 @@ def _question(state: RunState, need: Need) -> Ask:
     return Ask(
         stage="",
         kind="conflict",
-        reason=f"{need.words} cannot be had: {seen.get('seen')}",
-        question=f"This task needs {need.words}{why}. Put it right and answer `again`, or answer `{WITHOUT}` to go on "
+        reason=f"{need.words} is not available: {seen.get('seen')}",
+        question=f"This task needs {need.words}{why}. Provide it and answer `again`, or answer `{WITHOUT}` to continue "
         f"without it. The trails:{named}",
         options=("again", WITHOUT),
         choices=(

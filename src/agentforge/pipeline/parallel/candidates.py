@@ -94,7 +94,7 @@ def _none_passed(state: RunState, stage: str) -> Effect | None:
         stage=stage,
         kind="stuck",
         reason=f"none of {state.candidates} independent attempts passed all rules",
-        question=f"How should it go on? Answer what is missing; one more attempt is made with it.\n{rows}",
+        question=f"What should happen next? Say what is missing, and AgentForge makes one more attempt with your answer.\n{rows}",
         context=(("key", key), ("attempt", 0)),
         choices=(replace(OWN_WORDS, then=f"One more attempt at {stage} is made with your words."),),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from agentforge.errors import IntegrityError
+from agentforge.errors import AgentForgeError, IntegrityError, StorageError, remedy_of
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import StateSealed
 from agentforge.events.state.run_state import RunState
@@ -117,6 +117,8 @@ class LogScan:
             return self.path.open("rb")
         except FileNotFoundError as exc:
             raise IntegrityError(f"{self.path} is missing", hint="restore it from a copy of the run") from exc
+        except OSError as exc:
+            raise unreadable(exc, self.path) from exc
 
     def _refuse_shorter_than(self, anchors: Sequence[Anchor]) -> None:
         for anchor in anchors:
@@ -188,6 +190,14 @@ def begin(scan: LogScan, folder: Path) -> tuple[RunState, Snapshot | None]:
     if snapshot is not None and scan.skip_to(snapshot):
         return snapshot.state, snapshot
     return RunState(), None
+
+
+def unreadable(exc: OSError, path: Path) -> AgentForgeError:
+    """The error for a log that cannot be opened: something else stands in its place, or the system does not let us."""
+    if isinstance(exc, IsADirectoryError):
+        return IntegrityError(f"{path} is a folder and no log", hint="restore the log from a copy of the run")
+    hint = "look at who owns it, and at its mode" if isinstance(exc, PermissionError) else remedy_of(exc)
+    return StorageError(f"{path} cannot be read: {exc.strerror or exc}", hint=hint)
 
 
 def load_state(folder: Path) -> RunState:

@@ -10,7 +10,7 @@ from typing import Any
 from agentforge.errors import IntegrityError
 from agentforge.frozen import dataclass
 from agentforge.store.log.reader import LOG, fold
-from agentforge.store.sessions.snapshot import snapshot_value
+from agentforge.store.sessions.views import snapshot_value
 
 SESSIONS = "sessions"
 

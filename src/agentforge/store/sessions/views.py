@@ -1,23 +1,30 @@
-"""The views of a session: files of the data directory that other programs read; never read back as truth."""
+"""The views of a session: files of the data directory that other programs read; never read back as truth.
+
+A session as one JSON value (schema_version 1), in the shape that agentforge-harness 0.1 wrote.
+
+The log of a session as the event lines that agentforge-harness 0.1 wrote: one JSON object a line. Pure.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.context.window import entry_tokens
+from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import CheckpointMade, TurnFinished
 from agentforge.events.state.run_state import RunState
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import make_folder, replace_file, storage_error
 from agentforge.store.log.reader import read
-from agentforge.store.sessions.events import event_line
-from agentforge.store.sessions.snapshot import snapshot_bytes
 
 if TYPE_CHECKING:
     from typing import Self
 
-    pass
+    from agentforge.events.state.talk import Entry
     from agentforge.store.blobs import Blobs
     from agentforge.store.log.records import Record
     from agentforge.store.log.snapshot import Snapshot
@@ -132,3 +139,161 @@ def _append(file: Path, lines: bytes) -> None:
             out.write(lines)
     except OSError as exc:
         raise storage_error(exc, file) from exc
+
+
+SCHEMA_VERSION = 1
+
+
+def snapshot_value(state: RunState, *, updated_at: str, sequence: int = 0) -> dict[str, object]:
+    """The snapshot of a session.
+
+    Args:
+        sequence: lines of the session's event file so far.
+    """
+    talk = state.talk
+    settings = talk.settings
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "session_id": state.run_id,
+        "name": settings.get("name"),
+        "created_at": state.started_at,
+        "updated_at": updated_at,
+        "turn_count": talk.turn,
+        "cwd": state.repo,
+        "config": state.digests.get("config") or {"model": state.model},
+        "messages": [_message(entry) for entry in talk.entries],
+        "latest_usage": latest_usage(state),
+        "total_usage": usage_value(state),
+        "active_tools": settings.get("tools") or [],
+        "mcp_servers": settings.get("mcp_servers") or [],
+        "active_skills": settings.get("skills") or [],
+        "todos": {
+            name: item.get("text", "") if isinstance(item, Mapping) else item for name, item in talk.todos.items()
+        },
+        "event_sequence": sequence,
+        "mode": settings.get("work_mode") or "build",
+        "goal": talk.goal,
+        "open": talk.open,
+    }
+
+
+def latest_usage(state: RunState) -> dict[str, int]:
+    """What the last reply used."""
+    latest = state.talk.latest_usage
+    prompt, completion = latest.get("prompt_tokens", 0), latest.get("completion_tokens", 0)
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "cached_tokens": latest.get("cached_tokens", 0),
+    }
+
+
+def snapshot_bytes(state: RunState, *, updated_at: str, sequence: int = 0) -> bytes:
+    """The snapshot as a file holds it."""
+    return (
+        json.dumps(
+            snapshot_value(state, updated_at=updated_at, sequence=sequence), ensure_ascii=False, indent=2
+        ).encode("utf-8", "replace")
+        + b"\n"
+    )
+
+
+def _message(entry: Entry) -> dict[str, object]:
+    calls = [
+        {
+            "id": call["call_id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": call["arguments"]},
+        }
+        for call in entry.calls
+    ]
+    return {
+        "role": "user" if entry.kind in ("summary", "note") else entry.kind,
+        "content": entry.text if entry.text.strip() else entry.summary,
+        "tool_call_id": entry.call_id or None,
+        "tool_calls": calls,
+        "token_count": entry_tokens(entry),
+        "pruned_at": None,
+    }
+
+
+def event_line(record: Record, state: RunState, *, sequence: int) -> bytes:
+    """The line that tells a record; b"" for a record that the older format has no word for.
+
+    Args:
+        state: after the record.
+        sequence: number of the line, from 1.
+    """
+    told = _told(record.event, state)
+    if told is None:
+        return b""
+    kind, payload = told
+    value = {
+        "schema_version": SCHEMA_VERSION,
+        "session_id": state.run_id,
+        "turn": state.talk.turn,
+        "sequence": sequence,
+        "type": kind,
+        "timestamp": record.at,
+        "payload": payload,
+    }
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _told(event: kinds.Event, state: RunState) -> tuple[str, dict[str, object]] | None:
+    if isinstance(event, kinds.UserSaid | kinds.UserSteered):
+        return "agent_start", {"message": event.text}
+    if isinstance(event, kinds.ModelReplied):
+        return ("text_complete", {"content": event.text}) if event.text.strip() else None
+    if isinstance(event, kinds.ToolStarted):
+        return "tool_call_start", {"call_id": event.call_id, "name": event.name, "arguments": event.arguments}
+    if isinstance(event, kinds.ToolFinished):
+        return "tool_call_complete", _completed(event)
+    if isinstance(event, kinds.ModelFailed):
+        return "agent_error", {"error": event.message, "details": {"slug": event.slug}}
+    if isinstance(event, kinds.TurnFinished):
+        if event.outcome in ("failed", "stuck", "limit"):
+            return "agent_error", {"error": event.reason or event.outcome, "details": {"outcome": event.outcome}}
+        return "agent_end", {"response": _last_words(state), "usage": usage_value(state)}
+    return None
+
+
+def usage_value(state: RunState) -> dict[str, int]:
+    """What the session used so far."""
+    totals = state.totals
+    return {
+        "prompt_tokens": totals.prompt_tokens,
+        "completion_tokens": totals.completion_tokens,
+        "total_tokens": totals.prompt_tokens + totals.completion_tokens,
+        "cached_tokens": totals.cached_tokens,
+    }
+
+
+def _completed(event: kinds.ToolFinished) -> dict[str, object]:
+    good = event.status == "success"
+    return {
+        "call_id": event.call_id,
+        "name": event.name,
+        "success": good,
+        "output": event.text,
+        "error": None if good else event.summary,
+        "metadata": {
+            "status": event.status,
+            "error_type": event.error_type,
+            "paths": list(event.paths),
+            "redaction": dict(event.redaction),
+            "hygiene": dict(event.hygiene),
+            "trust": event.trust,
+        },
+        "diff": None,
+        "truncated": event.output is not None,
+        "exit_code": None,
+    }
+
+
+def _last_words(state: RunState) -> str:
+    for entry in reversed(state.talk.entries):
+        if entry.kind == "assistant" and entry.turn == state.talk.turn and entry.text.strip():
+            return entry.text
+    return ""

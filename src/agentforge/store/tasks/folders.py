@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from agentforge import canonical
-from agentforge.errors import AgentForgeError, IntegrityError, UsageError
+from agentforge.errors import AgentForgeError, IntegrityError, StorageError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import replace_file, storage_error, sync_folder
 from agentforge.store.log.intact import look_at, remembered
 from agentforge.store.log.lease import LEASE, read_holder
-from agentforge.store.log.reader import LOG, load_state
+from agentforge.store.log.reader import LOG, load_state, unreadable
 from agentforge.store.views.projector import read_summary
 from agentforge.views.summary_view import summary_value
 
@@ -35,6 +35,7 @@ class TaskRow:
         progress: percent of the way to a delivery.
         open_escalations: ids inside the task ("E1").
         error: why the task cannot be read.
+        cause: the slug of that error: `integrity` = it was altered or damaged, `storage` = the system does not let us look.
         parts: the tasks that a plan became: {repo, path, task_id}.
         parent: the run that it was forked from, or is an attempt of.
     """
@@ -55,6 +56,7 @@ class TaskRow:
     waits_for: tuple[str, ...] = ()
     progress: int = 0
     error: str = ""
+    cause: str = ""
     parts: tuple[dict[str, Any], ...] = ()
     parent: str = ""
 
@@ -126,13 +128,21 @@ def list_tasks(repo: Path) -> list[TaskRow]:
     return sorted(rows, key=lambda row: (row.started_at, row.task_id), reverse=True)
 
 
-def find_task(repo: Path, text: str) -> tuple[str, Path]:
+def find_task(repo: Path, text: str, *, empty: bool = False) -> tuple[str, Path]:
     """The task that `text` means: its id, or a beginning of the id or of its readable part that fits only one.
 
+    Args:
+        empty: find folders in which no task began, too.
     Raises:
-        UsageError: none or several fit.
+        UsageError: none or several fit, or no task began there.
     """
-    folders = {folder.name: folder for folder in _task_folders(repo)}
+    found = _task_folders(repo)
+    folders = {folder.name: folder for folder in (found if empty else _begun(found))}
+    if text not in folders and text in {folder.name for folder in found}:
+        raise UsageError(
+            f"no task began in {tasks_folder(repo) / text}: a process died there before the first record",
+            hint=f"start the request again; had it begun, `agentforge verify {text}` says so",
+        )
     if text in folders:
         return text, folders[text]
     fitting = [name for name in folders if text and (name.startswith(text) or name[_ID_START:].startswith(text))]
@@ -155,7 +165,7 @@ def task_row(folder: Path, *, known: dict[str, str] | None = None) -> TaskRow:
     try:
         return _row(folder, _summary(folder, known))
     except (AgentForgeError, OSError) as exc:
-        return TaskRow(task_id=folder.name, folder=folder, outcome="damaged", error=str(exc))
+        return TaskRow(task_id=folder.name, folder=folder, outcome="damaged", error=str(exc), cause=_cause(exc))
 
 
 def task_summaries(repo: Path) -> list[dict[str, Any]]:
@@ -172,8 +182,13 @@ def task_summary(folder: Path, *, known: dict[str, str] | None = None) -> dict[s
         value = _summary(folder, known)
         value = value if "spending" in value else summary_value(load_state(folder))
     except (AgentForgeError, OSError) as exc:
-        return {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged", "error": str(exc)}
+        row = {"task_id": folder.name, "started_at": "", "folder": folder, "standing": "damaged"}
+        return {**row, "error": str(exc), "cause": _cause(exc)}
     return {**value, "task_id": folder.name, "folder": folder, "standing": standing_now(folder, value)}
+
+
+def _cause(exc: AgentForgeError | OSError) -> str:
+    return exc.slug if isinstance(exc, AgentForgeError) else StorageError.slug
 
 
 def standing_now(folder: Path, summary: dict[str, Any]) -> str:
@@ -212,6 +227,8 @@ def _ends_with(log: Path, *, head: str) -> bool:
             tail = file.read()
     except FileNotFoundError as exc:
         raise IntegrityError(f"{log} is missing", hint="restore it from a copy of the run") from exc
+    except OSError as exc:
+        raise unreadable(exc, log) from exc
     return tail.endswith(b"}\n") and f'"hash":"{head}"'.encode() in tail.rpartition(b'"prev":"')[0][-80:]
 
 

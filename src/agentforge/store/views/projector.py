@@ -25,19 +25,20 @@ from agentforge.store.log.records import Record
 from agentforge.store.log.snapshot import SNAPSHOT, Snapshot, snapshot_of, write_snapshot
 from agentforge.store.views.actions_file import ActionsFile, ActionsSize
 from agentforge.views.actions_view import Draft, Entry, fold_action, head_value
-from agentforge.views.artifact_view import (
+from agentforge.views.report_md import report_markdown
+from agentforge.views.run_views import (
     ORIGINAL_REQUEST,
+    address,
     artifact_path,
     artifact_value,
+    escalation_value,
+    memory_value,
     original_request_value,
     snapshot_path,
+    state_value,
+    task_value,
 )
-from agentforge.views.escalation_view import address, escalation_value
-from agentforge.views.memory_view import memory_value
-from agentforge.views.report_md import report_markdown
-from agentforge.views.state_view import state_value
 from agentforge.views.summary_view import summary_value
-from agentforge.views.task_view import task_value
 from agentforge.views.words import standing
 from agentforge.views.yaml_text import dump
 

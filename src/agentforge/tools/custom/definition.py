@@ -14,9 +14,8 @@ from typing import Any
 
 from agentforge.cancelling import interruptible
 from agentforge.canonical import digest_bytes
-from agentforge.tools.base import Observation, Tool, ToolContext, ToolError, failed
+from agentforge.tools.base import Loaded, Observation, Tool, ToolContext, ToolError, failed
 from agentforge.tools.custom.harness_shim import Config, Tool as Base, ToolInvocation, importable
-from agentforge.tools.dispatch.loaded import Loaded
 from agentforge.tools.mcp.definitions import plain_schema
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")

@@ -18,9 +18,8 @@ from agentforge.safety.text.hygiene import Cleaned, clean, cleaned
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
 from agentforge.tools.base import Observation, ToolError, failed
-from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
+from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments, refuse_placeholders
 from agentforge.tools.dispatch.hooked import ask_after, ask_before
-from agentforge.tools.dispatch.placeholders import refuse_placeholders
 from agentforge.workspace.files.file_access import OutsideWorkspace, resolve_inside
 
 if TYPE_CHECKING:

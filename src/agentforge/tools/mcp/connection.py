@@ -14,8 +14,7 @@ from agentforge.installation import command_for
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
-from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, prompt_of
-from agentforge.tools.mcp.results import filled_in
+from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, filled_in, prompt_of
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -1,4 +1,7 @@
-"""What a server says that its tools are: made plain, held fast by digest, and compared when it says something else."""
+"""What a server says that its tools are: made plain, held fast by digest, and compared when it says something else.
+
+From what a server answers to an observation: text as text, everything else named with its size.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from agentforge.canonical import digest_value
 from agentforge.errors import StorageError
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
+from agentforge.tools.base import Observation, failed
 
 _LONGEST_DESCRIPTION = 1000
 _LONGEST_NAME = 64
@@ -268,3 +272,51 @@ def _prompt(value: Mapping[str, object]) -> Prompt:
         arguments=tuple(map(str, cast("list[object]", value["arguments"]))),
         required=tuple(map(str, cast("list[object]", value["required"]))),
     )
+
+
+_MOST_CHARACTERS = 2_000_000
+
+
+def observed(tool: str, result: Any) -> Observation:
+    """Show the result of a call."""
+    text = _cut("\n".join(_blocks(result.content)))
+    if not text.strip() and result.structured_content is not None:
+        text = _cut(json.dumps(result.structured_content, ensure_ascii=False, default=str))
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "no output")[:120]
+    if result.is_error:
+        return failed(f"{tool} failed: {first}", error_type="server-error", text=text)
+    return Observation(status="success", summary=f"{tool}: {first}", text=text)
+
+
+def filled_in(result: Any) -> str:
+    """The messages of a prompt as one text, with the resources that stand in them."""
+    return _cut("\n\n".join(_blocks(one.content for one in result.messages)))
+
+
+def read_out(uri: str, result: Any) -> Observation:
+    """Show a resource."""
+    text = _cut("\n".join(_contents(one) for one in result.contents))
+    return Observation(status="success", summary=f"{uri}: {len(text):,} characters", text=text)
+
+
+def _blocks(blocks: Iterable[Any]) -> Iterable[str]:
+    for block in blocks:
+        kind = getattr(block, "type", "")
+        if kind == "text":
+            yield str(block.text)
+        elif kind == "resource":
+            yield _contents(block.resource)
+        elif kind == "resource_link":
+            yield f"[resource {block.uri}: {block.name}]"
+        else:
+            yield f"[{kind or 'something'} {getattr(block, 'mime_type', '')}, {len(getattr(block, 'data', ''))} bytes, not shown]"
+
+
+def _contents(contents: Any) -> str:
+    if hasattr(contents, "text"):
+        return str(contents.text)
+    return f"[{contents.uri}: {contents.mime_type or 'binary'}, {len(contents.blob)} bytes, not shown]"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}\n... {len(text):,} characters in all"

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from agentforge.frozen import dataclass
 from agentforge.tools.base import TEXT, Observation, Tool, ToolError, failed, takes
 from agentforge.tools.mcp.connection import Connection, Opened, ServerFailed
-from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, offered_names
-from agentforge.tools.mcp.loop import Loop
-from agentforge.tools.mcp.results import observed, read_out
+from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, observed, offered_names, read_out
+from agentforge.tools.mcp.loop import _T, Loop
 
 if TYPE_CHECKING:
     from agentforge.tools.base import ToolContext
     from agentforge.tools.mcp.spec import ServerSpec
 
-_T = TypeVar("_T")
+
 LOGIN_S = 200.0
 """How long a person may take to log in, in seconds."""
 Agree = Callable[[str, str], bool]
@@ -179,7 +179,6 @@ class Servers:
         self._loop.close()
 
     async def _meet(self, names: Iterable[str]) -> None:
-        import asyncio
 
         await asyncio.gather(*(self._met(name) for name in names))
 

@@ -1,4 +1,9 @@
-"""Fetch one page from the public web: never from this machine or its network, bounded in time, size and redirects."""
+"""Fetch one page from the public web: never from this machine or its network, bounded in time, size and redirects.
+
+Which IP addresses a tool may talk to: only public ones, whatever a name or another notation makes of them.
+
+From a web page to the text that a person would read: by trafilatura where it is installed, else by the page's tags.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,63 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from html.parser import HTMLParser
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from agentforge.cancelling import interruptible
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.models.transport.connection import proxy_credentials, proxy_for, tls_context
-from agentforge.tools.web.addresses import refusal
+
+_NAT64 = ip_network("64:ff9b::/96")
+_CARRIER = ip_network("100.64.0.0/10")
+_PUBLIC_V6 = ip_network("2000::/3")
+_COMPATIBLE = ip_network("::/96")
+_TRANSLATED = ip_network("::ffff:0:0:0/96")
+_SPECIAL = tuple(
+    ip_network(one) for one in ("168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "2001:db8::/32")
+)
+"""Public by their numbers and served by the machine's own surroundings (a cloud's agent), by a relay, or by nobody."""
+
+
+def refusal(address: str) -> str:
+    """Say why an address is not public, "" when it is.
+
+    Args:
+        address: as the resolver gives it; a zone behind `%` is dropped.
+    """
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return "no IP address"
+    inner = _carried(found)
+    if inner is not None:
+        return refusal(str(inner))
+    checks = {
+        "this machine itself": found.is_loopback or found.is_unspecified,
+        "link-local, where machines keep their metadata": found.is_link_local,
+        "a multicast address": found.is_multicast,
+        "inside a private network": found.is_private or not found.is_global or _is_inner(found),
+    }
+    return next((why for why, holds in checks.items() if holds), "")
+
+
+def _carried(found: IPv4Address | IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for."""
+    if isinstance(found, IPv4Address):
+        return None
+    if found in _NAT64 or found in _TRANSLATED or (found in _COMPATIBLE and int(found) > 1):
+        return IPv4Address(int(found) & 0xFFFFFFFF)
+    return found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+
+
+def _is_inner(found: IPv4Address | IPv6Address) -> bool:
+    """Whether an address leads nowhere in the public network although the standard library takes it for global."""
+    if any(found in network for network in _SPECIAL):
+        return True
+    return found in _CARRIER if isinstance(found, IPv4Address) else found not in _PUBLIC_V6
+
 
 MOST_BYTES = 2_000_000
 _MOST_REDIRECTS = 5
@@ -233,7 +288,9 @@ def _body(response: http.client.HTTPResponse, wire: socket.socket, deadline: flo
     """Read up to `most` bytes; every wait is bounded by what is left of the time."""
     body = bytearray()
     while len(body) <= most:
-        wire.settimeout(_left(deadline))
+        left = _left(deadline)
+        if wire.fileno() >= 0:  # Python 3.13 closes it with the last byte of the body
+            wire.settimeout(left)
         chunk = response.read1(_CHUNK_BYTES)
         if not chunk:
             return bytes(body), False
@@ -251,3 +308,68 @@ def _left(deadline: float) -> float:
 def _wake(wire: socket.socket) -> None:
     with suppress(OSError):  # closed by the other side meanwhile
         wire.shutdown(socket.SHUT_RDWR)
+
+
+_UNSEEN = frozenset({"script", "style", "noscript", "template", "svg", "head"})
+_BREAKS = frozenset({"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article", "pre"})
+_HIDING = ("display:none", "visibility:hidden")
+_VOID = frozenset(
+    {"br", "img", "hr", "input", "meta", "link", "source", "wbr", "area", "base", "col", "embed", "track"}
+)
+
+
+def text_of_html(html: str, *, url: str) -> str:
+    """Take the text out of a page; "" when it holds none."""
+    return _by_trafilatura(html, url) or _by_tags(html)
+
+
+def _by_trafilatura(html: str, url: str) -> str:
+    try:
+        import trafilatura
+    except ImportError:  # the extra `web` is not installed
+        return ""
+    found = trafilatura.extract(html, url=url, output_format="markdown", include_links=True, include_tables=True)
+    return str(found or "")
+
+
+def _by_tags(html: str) -> str:
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+class _Reader(HTMLParser):
+    """Collects what is seen."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+        self._hidden: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Break lines, and look away from what nobody sees."""
+        if tag in _BREAKS:
+            self.pieces.append("\n")
+        if tag not in _VOID and (self._hidden or tag in _UNSEEN or _is_hidden(attrs)):
+            self._hidden.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Look again when the unseen ends."""
+        if tag in self._hidden:
+            while self._hidden.pop() != tag:
+                pass
+        if tag in _BREAKS:
+            self.pieces.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Keep what is seen."""
+        if not self._hidden:
+            self.pieces.append(data)
+
+
+def _is_hidden(attrs: list[tuple[str, str | None]]) -> bool:
+    given = dict(attrs)
+    style = "".join((given.get("style") or "").lower().split())
+    return "hidden" in given or any(word in style for word in _HIDING)

@@ -1,19 +1,22 @@
-"""Runs of RED's tests against stubs: how long they may take, which of them are controls, what survives."""
+"""Runs of RED's tests against stubs: how long they may take, which of them are controls, what survives.
+
+Stub variants of the declared symbols, and what a suite shows that passes against them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from agentforge.languages.catalogue import is_compiled, languages
 from agentforge.languages.python.imports import reached
-from agentforge.languages.stub_variant import Variant
+from agentforge.languages.stub_values import Source, Variant
+from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway
-from agentforge.verification.counterexamples.stubs import stub_compiles, survivors
 from agentforge.workspace.code.relevance import is_test_path
 
 _STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
@@ -156,3 +159,50 @@ def near_tests(rig: Rig, tree: str, product: Sequence[str], *, apart: Sequence[s
 def _run_stub(rig: Rig, red_tree: str, files: Sequence[str], variant: Variant) -> SuiteRun:
     edits = Edits(files={path: text.encode("utf-8", "surrogateescape") for path, text in variant.files.items()})
     return run_tree(rig, red_tree, tests=files, edits=edits)
+
+
+def variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
+    """Make the stub variants of the declared symbols, the raising one first, in the first language that can make some.
+
+    Args:
+        source: text of a repository path at the base; None when it does not exist.
+        seed: draws the wrong values, so that no test can know them.
+    Returns:
+        () when no symbol of a language that makes stubs is declared as new or changed.
+    """
+    declared = tuple(symbols)
+    for language in languages():
+        made = language.stubs(declared, source=source, seed=seed) if language.stubs is not None else ()
+        if made:
+            return made
+    return ()
+
+
+def stub_compiles(run: SuiteRun, variant: Variant) -> bool:
+    """Whether a compiler took a stub; one that does not compile shows nothing of the tests."""
+    blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
+    blamed |= {problem.removesuffix(" does not compile") for problem in run.problems}
+    return not blamed & set(variant.files)
+
+
+def survivors(
+    passed: Mapping[str, Iterable[str]], *, made: Sequence[Variant], targets: Iterable[str]
+) -> list[tuple[str, str]]:
+    """Say which targets a wrong implementation satisfies.
+
+    A target must fail for every hard variant, and for one of `empty` and `other`, which differ in value. A target that
+    expects an empty result may pass for `empty`; but no single variant may satisfy all targets.
+
+    Args:
+        passed: variant name -> ids that passed under it.
+    Returns:
+        (variant, id) pairs, sorted.
+    """
+    wanted = set(targets)
+    by_name = {one.name: wanted & set(passed.get(one.name, ())) for one in made}
+    found = {(one.name, nodeid) for one in made if one.hard for nodeid in by_name[one.name]}
+    found |= {("any value", nodeid) for nodeid in by_name.get("empty", set()) & by_name.get("other", set())}
+    for one in made:
+        if not one.hard and wanted and by_name[one.name] == wanted:
+            found |= {(one.name, nodeid) for nodeid in wanted}
+    return sorted(found)

@@ -23,7 +23,7 @@ from agentforge.verification.examples.plain_javascript import (
     resolved_in_node,
     tests_in,
 )
-from agentforge.verification.examples.rerun_assertions_javascript import claims_of_tests, probe_of_claim
+from agentforge.verification.examples.rerun_assertions import claims_of_tests, probe_of_claim
 from agentforge.verification.examples.user_environment import everyday, furnish
 
 _NOT_STARTED = (1, 2, 9, 126, 127)

@@ -13,7 +13,6 @@ import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
@@ -22,13 +21,17 @@ from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checko
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of
-from agentforge.verification.examples.exact_numbers import number_of, of_a_known_class
-from agentforge.verification.examples.held_items import holds, in_a_class_of_the_base, makes_an_object
 from agentforge.verification.examples.mentions import MENTION, mentioned
-from agentforge.verification.examples.plain_answers import CallResult, answers_of, genuine_records
-from agentforge.verification.examples.typed_comparison import difference, shown, told_of
-from agentforge.verification.examples.user_environment import everyday, furnish, paths_of_tests
-from agentforge.workspace.files.file_access import remove_tree
+from agentforge.verification.examples.plain_answers import (
+    CallResult,
+    answers_of,
+    genuine_records,
+    holds,
+    in_a_class_of_the_base,
+    makes_an_object,
+)
+from agentforge.verification.examples.typed_comparison import difference, number_of, of_a_known_class, shown, told_of
+from agentforge.verification.examples.user_environment import everyday, furnish, remove_tests
 
 Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
@@ -360,7 +363,7 @@ def _run(
         ground(checkout=checkout, mount_at=rig.mount_at, sandbox=rig.sandbox, scratch=rig.scratch) as place,
     ):
         edits.apply(checkout)
-        _without_tests(checkout)
+        remove_tests(checkout)
         furnish(place)
         setup = {
             "descriptor": channel.descriptor, "nonce": nonce, "root": str(place.root), "roots": list(rig.plan.roots),
@@ -380,16 +383,6 @@ def _run(
     if not data and done.exit_code in _NOT_STARTED:
         raise ToolchainError(f"{rig.plan.interpreter} cannot run checks: {done.text[-200:].strip()}")
     return genuine_records(data, nonce)
-
-
-def _without_tests(checkout: Path) -> None:
-    """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
-
-    for path in paths_of_tests(checkout):
-        if (checkout / path).is_dir():
-            remove_tree(checkout / path)
-        else:
-            (checkout / path).unlink()
 
 
 def _script(setup: Mapping[str, Any]) -> bytes:

@@ -14,6 +14,8 @@ from hashlib import sha1
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agentforge.workspace.files.file_access import remove_tree
+
 if TYPE_CHECKING:
     from agentforge.testing.launch import TestSandbox
     from agentforge.workspace.sandbox.box import Box
@@ -29,6 +31,15 @@ def paths_of_tests(checkout: Path) -> list[str]:
         files = (file.relative_to(checkout).as_posix() for file in checkout.rglob(pattern))
         found += [file for file in files if PurePosixPath(file).parts[0] not in _FOLDERS]
     return list(dict.fromkeys(found))
+
+
+def remove_tests(checkout: Path) -> None:
+    """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
+    for path in paths_of_tests(checkout):
+        if (checkout / path).is_dir():
+            remove_tree(checkout / path)
+        else:
+            (checkout / path).unlink()
 
 
 _OF_A_TEST_RUN = frozenset(

@@ -14,8 +14,15 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TypeVar, cast
 
-from agentforge.verification.inert.annotations import evaluated_annotations, is_lazy, unbound_names
-from agentforge.verification.inert.names import FUNCTIONS, TYPING, InertNames, names_of
+from agentforge.verification.inert.names import (
+    FUNCTIONS,
+    TYPING,
+    InertNames,
+    evaluated_annotations,
+    is_lazy,
+    names_of,
+    unbound_names,
+)
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Row = tuple[str, int]

@@ -1,14 +1,16 @@
-"""Makes the mutants of changed lines and chooses a bounded number of them by a seed, spread over the changed functions."""
+"""Makes the mutants of changed lines and chooses a bounded number of them by a seed, spread over the changed functions.
+
+The mutation operators: for one place of the syntax tree, the texts that a mutant puts there. One function, one kind.
+"""
 
 from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from agentforge.languages.mutant import Mutant, short
-from agentforge.verification.mutation.operators import OPERATORS, Change
-from agentforge.verification.mutation.source import MutatedSource, MutationPlace, places
+from agentforge.verification.mutation.source import MutatedSource, MutationPlace, is_speaking, places
 
 _BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
 
@@ -95,3 +97,230 @@ def _in_turn(queues: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
         for queue in queues:
             if number < len(queue):
                 yield queue[number]
+
+
+Change = tuple[ast.AST, str]
+"""The node that is replaced, and the text that takes its place."""
+
+_COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,), ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}  # fmt: skip
+_COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitAnd,
+}  # fmt: skip
+_HARMLESS = (
+    *("cache", "wraps", "override", "final", "abstractmethod", "no_type_check", "setter", "deleter", "runtime"),
+    "staticmethod",  # called on the class, a plain function is the same
+)
+_WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
+_DOING = (ast.Call, ast.Await)
+
+_OTHER = "X/X"
+"""What makes a text another one: no codec, no safe character and no punctuation that its readers would pass over."""
+
+
+def comparison(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`<` becomes `<=` and `>=`, `==` becomes `!=`, `in` becomes `not in`."""
+    node = place.node
+    if not isinstance(node, ast.Compare):
+        return
+    for number, operator in enumerate(node.ops):
+        for other in _COMPARED[type(operator)]:
+            operators = [*node.ops[:number], other(), *node.ops[number + 1 :]]
+            yield node, _shown(ast.Compare(left=node.left, ops=operators, comparators=node.comparators))
+
+
+def boolean(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`and` becomes `or`; `not x` becomes `x`."""
+    node = place.node
+    if isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield node, _shown(ast.BoolOp(op=other, values=node.values))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node, _shown(node.operand)
+
+
+def arithmetic(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`+` becomes `-`, `*` becomes `//`; what is surely text is left alone, because it would only crash."""
+    node = place.node
+    if isinstance(node, ast.BinOp) and not (_is_text(node.left) or _is_text(node.right)):
+        other = _COMPUTED.get(type(node.op))
+        if other is not None:
+            yield node, _shown(ast.BinOp(left=node.left, op=other(), right=node.right))
+    elif isinstance(node, ast.AugAssign) and not _is_text(node.value):
+        other = _COMPUTED.get(type(node.op))
+        if other is not None:
+            yield node, ast.unparse(ast.AugAssign(target=node.target, op=other(), value=node.value))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+        yield node, _shown(node.operand)
+
+
+def constant(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """A number is one off, a truth value is turned round, a text is another; texts for people are left alone."""
+    node = place.node
+    if not isinstance(node, ast.Constant) or isinstance(place.parent, (ast.Expr, ast.JoinedStr)):
+        return
+    value = node.value
+    if isinstance(value, bool):
+        yield node, repr(not value)
+    elif isinstance(value, int):
+        yield node, repr(value + 1)
+    elif isinstance(value, float):
+        yield node, repr(value + 1.0)
+    elif isinstance(value, str) and not place.wordy:
+        yield node, repr(value + _OTHER)
+    elif isinstance(value, bytes) and not place.wordy:
+        yield node, repr(value + _OTHER.encode())
+
+
+def condition(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
+    """`if a` becomes `if not a`, for `while`, conditional expressions and comprehensions too."""
+    node = place.node
+    if isinstance(node, (ast.If, ast.While, ast.IfExp)) and not isinstance(node.test, (ast.Compare, ast.Constant)):
+        yield node.test, f"(not ({source.text(node.test)}))"
+    elif isinstance(node, ast.comprehension):
+        for test in node.ifs:
+            if not isinstance(test, ast.Compare):
+                yield test, f"(not ({source.text(test)}))"
+
+
+def branch(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
+    """A choice that never or always goes one way: what no test shows of the other way survives.
+
+    Of `a if c else b` each of the two is given always; of `a and b`, `a or b` each operand alone counts; a condition of a
+    comprehension, and of an `if` without `else`, always holds.
+    """
+    node = place.node
+    if isinstance(node, ast.IfExp):
+        yield node, f"({source.text(node.body)})"
+        yield node, f"({source.text(node.orelse)})"
+    elif isinstance(node, ast.BoolOp):
+        for number, _ in enumerate(node.values):
+            rest = [*node.values[:number], *node.values[number + 1 :]]
+            yield node, f"({f' {_WORDS[type(node.op)]} '.join(f'({source.text(one)})' for one in rest)})"
+    elif isinstance(node, ast.comprehension):
+        for test in node.ifs:
+            yield test, "True"
+    elif isinstance(node, ast.If) and not node.orelse and not isinstance(node.test, ast.Constant):
+        yield node.test, "True"
+
+
+def dispatch(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
+    """An entry of a dictionary is missing: what stands there under a name or a text, and is no constant itself."""
+    node = place.node
+    if not isinstance(node, ast.Dict) or len(node.keys) < 2:
+        return
+    for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+        if key is not None and not isinstance(key, ast.Constant) and not isinstance(value, ast.Constant):
+            rest = [
+                (one, other)
+                for place, (one, other) in enumerate(zip(node.keys, node.values, strict=True))
+                if place != number
+            ]
+            shown = ", ".join(_entry(one, other, source) for one, other in rest)
+            yield node, f"{{{shown}}}"
+
+
+def returned(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`return x` becomes `return None`."""
+    node = place.node
+    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
+        yield node, "return None"
+
+
+def removed(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """A statement that does something is left out: a call, a change of an attribute or an entry, a `raise`, a `del`."""
+    node = place.node
+    if isinstance(node, ast.Expr) and isinstance(node.value, _DOING) and not is_speaking(node.value):
+        yield node, "pass"
+    elif isinstance(node, (ast.Assign, ast.AugAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if isinstance(node, ast.AugAssign) or all(isinstance(one, (ast.Attribute, ast.Subscript)) for one in targets):
+            yield node, "pass"
+    elif isinstance(node, (ast.Raise, ast.Delete)):
+        yield node, "pass"
+
+
+def jump(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`break` becomes `continue`, and the other way round."""
+    if isinstance(place.node, ast.Break):
+        yield place.node, "continue"
+    elif isinstance(place.node, ast.Continue):
+        yield place.node, "break"
+
+
+def bound(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
+    """The end of a `range` or a slice is one off."""
+    node = place.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range" and node.args:
+        end = node.args[min(1, len(node.args) - 1)]
+        if not isinstance(end, (ast.Constant, ast.Starred)):
+            yield end, f"({source.text(end)}) - 1"
+    elif isinstance(node, ast.Slice):
+        for edge in (node.lower, node.upper):
+            if edge is not None and not isinstance(edge, (ast.Constant, ast.UnaryOp)):
+                yield edge, f"({source.text(edge)}) + 1"
+
+
+def exception(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """An exception is another one; a handler that raises swallows, one that does not lets it through."""
+    node = place.node
+    if isinstance(node, ast.Raise) and node.exc is not None and "RuntimeError" not in ast.unparse(node.exc):
+        yield node.exc, "RuntimeError('mutated')"
+    elif isinstance(node, ast.ExceptHandler) and len(node.body) == 1:
+        only = node.body[0]
+        if not isinstance(only, ast.Raise):
+            yield only, "raise"
+
+
+def decorator(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """A decorator is left out; caches and marks that change no result are not."""
+    node = place.node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        for one in node.decorator_list:
+            if not any(word in ast.unparse(one) for word in _HARMLESS):
+                yield one, "(lambda decorated: decorated)"
+
+
+def awaited(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
+    """`await x` becomes `x`."""
+    if isinstance(place.node, ast.Await):
+        yield place.node, _shown(place.node.value)
+
+
+OPERATORS: tuple[Callable[[MutationPlace, MutatedSource], Iterator[Change]], ...] = (
+    comparison,
+    boolean,
+    arithmetic,
+    condition,
+    branch,
+    dispatch,
+    bound,
+    constant,
+    removed,
+    exception,
+    returned,
+    jump,
+    awaited,
+    decorator,
+)
+
+
+def _shown(node: ast.expr) -> str:
+    return f"({ast.unparse(node)})"
+
+
+def _entry(key: ast.expr | None, value: ast.expr, source: MutatedSource) -> str:
+    return f"**{source.text(value)}" if key is None else f"{source.text(key)}: {source.text(value)}"
+
+
+def _is_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (str, bytes))
+    return isinstance(node, (ast.JoinedStr, ast.List, ast.Tuple, ast.Dict)) or (
+        isinstance(node, ast.BinOp) and (_is_text(node.left) or _is_text(node.right))
+    )

@@ -2,14 +2,21 @@
 
 Objects that claim to be others are seen through where results are compared (`typed_comparison.py`); what a result depends on,
 and what a call does beside giving it, is measured (`measured_dependencies.py`).
+
+New against the base: the places of changed files that the files had nowhere before.
+
+Finds new suppressions: what tells a checker or a test runner to look away, and code that asks whether it is tested.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-
-from agentforge.verification.source.new_places import Place, Read, new_places
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
@@ -60,3 +67,149 @@ def _imports(tree: ast.Module) -> Iterator[ast.alias]:
             yield from node.names
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield ast.alias(name=node.module, lineno=node.lineno, col_offset=0)
+
+
+Read = Callable[[str], bytes | None]
+Reader = Callable[[str, bytes], Iterable[tuple[int, str]]]
+"""Given a path and the file's bytes, names (line, text) of the places of one kind."""
+_MOST_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One place that the base does not have."""
+
+    path: str
+    line: int
+    text: str
+
+
+def new_places(changed: Iterable[str], reader: Reader, *, before: Read, after: Read) -> tuple[Place, ...]:
+    """List the places of changed files that the base does not have; one that only moved, even to another file, is not new."""
+    files = tuple(changed)
+    known = Counter(text for path in files for _, text in reader(path, before(path) or b""))
+    found: list[Place] = []
+    for path in files:
+        for line, text in reader(path, after(path) or b""):
+            if known[text] > 0:
+                known[text] -= 1
+            else:
+                found.append(Place(path=path, line=line, text=text[:_MOST_CHARS]))
+    return tuple(found)
+
+
+_COMMENT = re.compile(
+    r"#\s*(?:type:\s*ignore|noqa\b|pragma:\s*no\s*(?:cover|branch)|pylint:\s*disable|mypy:\s*ignore|pyright:\s*ignore"
+    r"|ruff:\s*noqa|nosec\b|fmt:\s*(?:off|skip)|ty:\s*ignore)",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(
+    r"eslint-disable|@ts-(?:ignore|expect-error|nocheck)|istanbul ignore|c8 ignore|prettier-ignore"
+    r"|//\s*nolint|#!?\[allow\(|#\[ignore|#!?\[cfg_attr\([^)]*ignore"
+    r"|\b(?:describe|context|suite|test|it|specify)(?:\.\w+)*\.(?:skip|only|todo|fails|failing|skipIf|runIf)\b"
+    r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe)\s*\(|\bt\.(?:Skip|Skipf|SkipNow)\("
+    r"|@(?:Disabled\w*|Ignore|SuppressWarnings|SuppressFBWarnings)\b|CHECKSTYLE[:. ]OFF|//\s*NOSONAR|//\s*NOPMD"
+)
+_SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
+_OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
+_RUNNER_MARKS = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER"})
+_RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
+_OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
+
+
+def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
+    """List suppressions of the changed files that the base does not have; one that only moved is not new."""
+    return new_places(changed, _suppressions, before=before, after=after)
+
+
+def suppressed_lines(path: str, data: bytes | None) -> list[str]:
+    """The lines of a file that suppress something, stripped."""
+    return [text for _line, text in _suppressions(path, data or b"")]
+
+
+def _suppressions(path: str, data: bytes) -> Iterator[tuple[int, str]]:
+    if path.endswith(".py"):
+        yield from _of_python(data)
+    elif path.endswith(_OTHER_LANGUAGES):
+        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+            if _OTHER.search(line):
+                yield number, line.strip()
+
+
+def _of_python(data: bytes) -> Iterator[tuple[int, str]]:
+    lines = data.decode("utf-8", "replace").splitlines()
+    numbers: set[int] = set()
+    try:
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
+            if token.type == tokenize.COMMENT and _COMMENT.search(token.string):
+                numbers.add(token.start[0])
+        tree = ast.parse(data)
+        numbers |= {*_skips(tree), *_runner_asked(tree)}
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        numbers |= {number for number, line in enumerate(lines, start=1) if _COMMENT.search(line)}
+    for number in sorted(numbers):
+        yield number, lines[number - 1].strip() if number <= len(lines) else ""
+
+
+def _skips(tree: ast.Module) -> Iterator[int]:
+    """Lines with `pytest.mark.skip`, `pytest.skip(...)`, `unittest.skipIf(...)`, `self.skipTest(...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _SKIPS:
+            owner = node.value
+            name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+            if name in _OWNERS:
+                yield node.lineno
+
+
+def _runner_asked(tree: ast.Module) -> Iterator[int]:
+    """Lines that ask whether a test runs: `"PYTEST_CURRENT_TEST" in os.environ`, `"pytest" in sys.modules`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _RUNNER_MARKS:
+            yield node.lineno
+        if isinstance(node, ast.Compare) and _asks_modules(node):
+            yield node.lineno
+
+
+def _asks_modules(node: ast.Compare) -> bool:
+    named = isinstance(node.left, ast.Constant) and node.left.value in _RUNNERS
+    return named and any(isinstance(one, ast.Attribute) and one.attr == "modules" for one in node.comparators)
+
+
+_NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)
+_ANY = re.compile(r"#\s*(?:noqa|type:|pragma:|pylint:|mypy:|pyright:|ruff:|nosec|fmt:|ty:)|skip|xfail", re.IGNORECASE)
+_COVERAGE = re.compile(r"#\s*pragma:\s*no\s*(?:cover|branch)\b", re.IGNORECASE)
+_DEFECTS = ("E9", "F4", "F5", "F6", "F7", "F8", "F9", "B", "S", "PLE", "ASYNC", "BLE", "TRY")
+"""Rules that hide a defect, not a taste: nobody's practice excuses a new one. F401 and F403 are about taste in a package."""
+_TASTE = ("F401", "F403")
+
+
+def by_practice(found: Sequence[Place], *, before: Read) -> tuple[list[Place], list[Place]]:
+    """Part new suppressions into those that are refused and those that are only told.
+
+    Told is a `# noqa: CODE` alone on its line, whose every code is of taste and is suppressed by the same code in the same
+    file at the base, and a `# pragma: no cover`: which lines no test runs is measured without heeding it. Bare ones, type
+    ignores, skips and everything else are refused.
+    """
+    refused: list[Place] = []
+    told: list[Place] = []
+    for one in found:
+        codes = _codes(one.text)
+        practised = {code for text in suppressed_lines(one.path, before(one.path)) for code in _codes(text)}
+        is_told = _is_of_coverage(one.text) or (codes and codes <= practised)
+        (told if is_told else refused).append(one)
+    return refused, told
+
+
+def _is_of_coverage(line: str) -> bool:
+    """Whether a line only tells the project's own measurement of coverage to look away."""
+    return bool(_COVERAGE.search(line)) and len(_ANY.findall(line)) == 1
+
+
+def _codes(line: str) -> frozenset[str]:
+    """The codes of taste that a line suppresses; none when it suppresses anything else, too."""
+    match = _NOQA.search(line)
+    if match is None or len(_ANY.findall(line)) != 1:
+        return frozenset()
+    codes = frozenset(code.upper() for code in re.split(r"[,\s]+", match["codes"]))
+    grave = any(code.startswith(_DEFECTS) and code not in _TASTE for code in codes)
+    return frozenset() if grave else codes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agentforge.canonical import digest_bytes
-from agentforge.languages.test_names import named_tests
+from agentforge.languages.catalogue import named_tests
 
 Read = Callable[[str], bytes | None]
 

@@ -1,1 +1,1 @@
-"""The measurements of each stage: base line, RED, GREEN and the strength of the tests."""
+"""The measurements of each stage: baseline, RED, GREEN and the strength of the tests."""

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Collection, Iterable
 
+from agentforge.languages.catalogue import named_tests
 from agentforge.languages.symbols import Symbol, modules
-from agentforge.languages.test_names import named_tests
 from agentforge.testing.outcome import Failure, SuiteRun
 from agentforge.verification.source.test_hashes import Read, test_functions
 

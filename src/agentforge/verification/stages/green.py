@@ -13,8 +13,8 @@ from agentforge.suite.agent_report import failing_text
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, without_parameters
 from agentforge.underway import underway
+from agentforge.verification.source.evasion import by_practice, new_suppressions
 from agentforge.verification.source.runner_configuration import steering_changes
-from agentforge.verification.source.suppressions import by_practice, new_suppressions
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake

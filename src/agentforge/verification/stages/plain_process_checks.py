@@ -11,15 +11,16 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
 from agentforge.testing.plan import plan_digest
-from agentforge.verification.counterexamples.null_implementations import hollow_targets
-from agentforge.verification.counterexamples.null_implementations_by_text import hollow_by_text
-from agentforge.verification.counterexamples.null_implementations_javascript import hollow_javascript
+from agentforge.verification.counterexamples.null_implementations import (
+    hollow_by_text,
+    hollow_javascript,
+    hollow_targets,
+)
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.plain_check import Verdict, check_claims
 from agentforge.verification.examples.plain_javascript import check_javascript
-from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions
-from agentforge.verification.examples.rerun_assertions_javascript import repeated_in_node
+from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions, repeated_in_node
 from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.stages.product_files import product_files
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.catalogue import of_runner
-from agentforge.languages.stub_variant import Variant
+from agentforge.languages.stub_values import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
@@ -22,8 +22,8 @@ from agentforge.verification.counterexamples.stub_runs import (
     stub_note,
     surviving,
     taken,
+    variants,
 )
-from agentforge.verification.counterexamples.stubs import variants
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.endings import imports_of_gone, tests_using

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from agentforge.languages.stub_variant import Variant
+from agentforge.languages.stub_values import Variant
 from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, TestOutcome, file_of, without_parameters

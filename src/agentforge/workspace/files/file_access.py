@@ -196,6 +196,8 @@ def resolve_inside(root: Path, relative: str) -> Path:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         base = root.resolve()
         path = (base / relative).resolve()
+        if any(one.is_symlink() for one in (path, *path.parents)):  # Python 3.13 leaves a circle of links as it is
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     except (OSError, RuntimeError, ValueError) as exc:  # links in a circle, a name that cannot be
         raise OutsideWorkspace(f"{relative!r} leads nowhere: {exc}", hint="choose another path") from exc
     if not path.is_relative_to(base):

@@ -15,8 +15,7 @@ from agentforge.workspace.files.file_access import (
     resolve_inside,
     write_bytes,
 )
-from agentforge.workspace.files.hunks import NoMatch, apply_hunks
-from agentforge.workspace.files.patchformat import FilePatch, parse_patch, strip_name
+from agentforge.workspace.files.patchformat import FilePatch, NoMatch, apply_hunks, parse_patch, strip_name
 from agentforge.workspace.git.command import fixed_environment
 from agentforge.workspace.processes import process
 

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError, StorageError
-from agentforge.workspace.files.filescan import is_folder, permissions, scan
 from agentforge.workspace.git.queries import ignored_folders
-from agentforge.workspace.protection.reconciliation import Settlement
+from agentforge.workspace.protection.reconciliation import Settlement, is_folder, permissions, scan
 
 if TYPE_CHECKING:
-    from agentforge.workspace.files.filescan import Looks
     from agentforge.workspace.git.repository import Git
     from agentforge.workspace.processes.process import Completed
-    from agentforge.workspace.protection.reconciliation import MayWrite, Settled
+    from agentforge.workspace.protection.reconciliation import Looks, MayWrite, Settled
 
 
 class Guard:

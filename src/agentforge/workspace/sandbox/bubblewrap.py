@@ -18,10 +18,9 @@ from agentforge.workspace.processes.process import Bounds, Completed, with_descr
 from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import ISOLATION, Box, Kind, Network, isolation
-from agentforge.workspace.sandbox.cgroup import own_group
 from agentforge.workspace.sandbox.hostproxy import proxy_for
 from agentforge.workspace.sandbox.loopback import staying
-from agentforge.workspace.sandbox.resource_limits import limited
+from agentforge.workspace.sandbox.resource_limits import limited, own_group
 from agentforge.workspace.sandbox.seccomp import program
 from agentforge.workspace.sandbox.toolchain import child_environment
 

@@ -24,8 +24,7 @@ from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Bounds, Completed, with_descriptors
 from agentforge.workspace.protection.protected_paths import Guarded, ProtectedPaths, protected_paths_of
 from agentforge.workspace.sandbox.box import Box, Kind, Network
-from agentforge.workspace.sandbox.cgroup import own_group
-from agentforge.workspace.sandbox.resource_limits import limits
+from agentforge.workspace.sandbox.resource_limits import limits, own_group
 from agentforge.workspace.sandbox.seccomp import program
 from agentforge.workspace.sandbox.toolchain import child_environment, toolchain_paths
 

@@ -16,7 +16,7 @@ from agentforge.pipeline.model.stage import items
 from agentforge.pipeline.small_models.generation import drafts
 from agentforge.pipeline.small_models.generation.callees import is_waiting, text_beneath
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
-from agentforge.pipeline.small_models.generation.test_writer import tests_shown
+from agentforge.pipeline.small_models.generation.supplied_tests import tests_shown
 from agentforge.pipeline.small_models.generation.trials import write_definition
 from agentforge.pipeline.small_models.generation.units import Unit, units_of
 from agentforge.pipeline.small_models.reading.choices import (

@@ -33,7 +33,7 @@ from agentforge.pipeline.small_models.checks.output_agreement import (
 from agentforge.pipeline.small_models.generation.callees import is_waiting, rounds_alone, text_beneath
 from agentforge.pipeline.small_models.generation.dead_code import TrimmedSample, choose_reached
 from agentforge.pipeline.small_models.generation.memory import holds_number, remembers
-from agentforge.pipeline.small_models.generation.test_writer import tests_wanted
+from agentforge.pipeline.small_models.generation.supplied_tests import tests_wanted
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.small_models.refactoring.splices import (
     Unusable,

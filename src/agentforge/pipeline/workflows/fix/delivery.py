@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.delivery.report_parts import (
+from agentforge.pipeline.delivery.report import (
+    answers,
     changed_parts,
     changed_tests,
     conventional,
+    cost,
     delivered_parts,
+    limits,
     measured_parts,
     product_changes,
     trailers,
 )
-from agentforge.pipeline.delivery.report_rows import answers, cost, limits
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import items
 

@@ -2,15 +2,17 @@
 
 A whitelist: only node kinds that are named here are understood, every other one makes its piece opaque. What the grammar and
 bash are known to read differently (control characters, here documents, words that it left out) is opaque too.
+
+Signs beyond Latin-1 as others while a line is parsed: the grammar looks signs up in a table of 256 and may crash.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.safety.shell.grammar.alphabet import narrowed, restored
 from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
@@ -329,3 +331,28 @@ def _exported(node: SgNode) -> list[str]:
         for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
     ]
     return [child.text() for child in inner if child.kind() == "variable_name"]
+
+
+_LAST = 0xFF
+_STANDING_IN = tuple(chr(code) for code in range(0xA1, _LAST + 1) if chr(code) not in "\xa0\xad")
+
+
+def narrowed(line: str) -> tuple[str, Mapping[int, str]] | None:
+    """The line with a letter of Latin-1 for each sign beyond it, and the way back; None when it holds too many different ones."""
+    foreign = sorted({sign for sign in line if ord(sign) > _LAST})
+    free = [sign for sign in _STANDING_IN if sign not in line]
+    if len(foreign) > len(free):
+        return None
+    there = {ord(sign): other for sign, other in zip(foreign, free, strict=False)}
+    return line.translate(there), {ord(other): chr(code) for code, other in there.items()}
+
+
+def restored(value: Any, back: Mapping[int, str]) -> Any:  # Any: whatever a script consists of
+    """What was read of a narrowed line, with its own signs again, however deep they stand."""
+    if isinstance(value, str):
+        return value.translate(back)
+    if isinstance(value, tuple):
+        return tuple(restored(one, back) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: restored(getattr(value, one.name), back) for one in fields(value)})
+    return value

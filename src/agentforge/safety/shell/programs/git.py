@@ -1,13 +1,16 @@
-"""git: which subcommands and options only look, which change the repository, which destroy, which leave the machine."""
+"""git: which subcommands and options only look, which change the repository, which destroy, which leave the machine.
+
+The files that an argument of git names: what it reads besides the repository, and what it writes outside of its index.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from posixpath import normpath
 
 from agentforge.safety.shell.grammar.options import Arguments, sort_arguments, tail
 from agentforge.safety.shell.grammar.syntax import Word, names
-from agentforge.safety.shell.programs import git_files
 from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
 
 _READS = frozenset(
@@ -94,7 +97,7 @@ def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Ju
             "-n -S -G -L --sort --format -m --message --grep --author --since --until --output --output-directory"
         )
         + (names("-f -e -A -B -C --contents") if verb in ("grep", "blame", "annotate") else ())
-        + git_files.valued(verb),
+        + valued(verb),
     )
     if given.has("--help", "-h") and len(words) == 1:
         return _judged(Kind.GIT_READ, "git prints help", folders)
@@ -125,10 +128,10 @@ def _subcommand(verb: str, words: Sequence[Word], folders: Sequence[Word]) -> Ju
         return _judged(kind, f"git {verb} talks to another repository", folders)
     if verb == "archive" and given.has("--remote"):
         return _judged(Kind.NETWORK, "git archive asks another repository", folders)
-    if verb in _DESTROYS or _destroys(verb, given) or (verb == "checkout" and git_files.throws_away(words)):
+    if verb in _DESTROYS or _destroys(verb, given) or (verb == "checkout" and throws_away(words)):
         return _judged(Kind.DESTRUCTIVE, f"git {verb} throws away what may not be had again", folders)
     if verb in _WRITES:
-        reads, writes = git_files.files_read(verb, given), git_files.files_written(verb, given)
+        reads, writes = files_read(verb, given), files_written(verb, given)
         return _judged(Kind.GIT_WRITE, f"git {verb} changes the repository", (*folders, *reads), writes=writes)
     return _judged(Kind.UNKNOWN, f"git {verb} is not a subcommand that is known here; it may be an alias", folders)
 
@@ -144,7 +147,7 @@ def _read(verb: str, given: Arguments, folders: Sequence[Word]) -> Judged:
         word for word in given.operands if given.has("--no-index") or word.known.startswith(("/", "~", "..", "."))
     ]
     outside += [tail(word, word.known.rfind(":") + 1) for word in given.operands if ":" in word.known]
-    lists = git_files.files_read(verb, given)
+    lists = files_read(verb, given)
     return _judged(Kind.GIT_READ, f"git {verb} only reads", (*folders, *outside, *lists))
 
 
@@ -229,3 +232,56 @@ def _config(given: Arguments, folders: Sequence[Word]) -> Judged:
 
 def _judged(kind: Kind, reason: str, reads: Sequence[Word], *, writes: Sequence[Word] = ()) -> Judged:
     return Judged(kind=kind, reason=reason, reads=tuple(reads), writes=tuple(writes))
+
+
+_READING: dict[str, tuple[str, ...]] = {
+    "commit": ("-F", "-t", "--file", "--template"),
+    **dict.fromkeys(("tag", "notes", "merge"), ("-F", "--file")),
+    **dict.fromkeys(names("diff log show diff-tree diff-index diff-files format-patch"), ("-O",)),
+    **dict.fromkeys(names("grep blame annotate"), ("-f", "--contents", "--ignore-revs-file", "-O")),
+    **dict.fromkeys(names("add rm reset stash restore"), ("--pathspec-from-file",)),
+}
+_WRITING: dict[str, tuple[str, ...]] = {
+    "format-patch": ("-o",),
+    "archive": ("-o",),
+    **dict.fromkeys(("checkout-index", "read-tree"), ("--prefix",)),
+    **dict.fromkeys(("apply", "am"), ("--directory",)),
+}
+_UNKNOWN_FILES = names("apply am")
+_PATHS_READ = names("add archive hash-object")
+
+
+def valued(verb: str) -> tuple[str, ...]:
+    """The options of a subcommand whose value is a file."""
+    return (*_READING.get(verb, ()), *_WRITING.get(verb, ()))
+
+
+def files_read(verb: str, given: Arguments) -> tuple[Word, ...]:
+    """Files that a subcommand takes something from."""
+    operands = given.operands if verb in _PATHS_READ else ()
+    return (*given.of(*_READING.get(verb, ("--pathspec-from-file",))), *operands)
+
+
+def files_written(verb: str, given: Arguments) -> tuple[Word, ...]:
+    """Files and folders that a subcommand that changes something writes; a word that only the run knows for those of a patch."""
+    found = given.of(*_WRITING.get(verb, ("--output",)))
+    first, rest = (given.operands[0].known if given.operands else ""), given.operands[1:]
+    if verb == "mv":
+        found += given.operands
+    elif verb == "init":
+        found += given.operands[:1]
+    elif (verb, first) in (("worktree", "add"), ("bundle", "create")):
+        found += rest[:1]
+    elif verb in _UNKNOWN_FILES and not given.has("--stat", "--check", "--numstat", "--summary", "--abort", "--cached"):
+        found += (Word(text="the files of the patch", pieces=(None,)),)
+    return (*found, *(word for word in given.operands if _leads_out(word)))
+
+
+def _leads_out(word: Word) -> bool:
+    text = word.known
+    return text.startswith(("/", "~/")) or (".." in text.split("/") and normpath(text).startswith(".."))
+
+
+def throws_away(words: Sequence[Word]) -> bool:
+    """Whether a checkout names paths, whose changes are lost: everything behind two dashes is one."""
+    return any(word.value == "--" for word in words[:-1])

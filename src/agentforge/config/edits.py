@@ -1,0 +1,334 @@
+"""Add one text to a list of a TOML file and leave every other byte as it is: comments, order and style are the user's.
+
+Changing values in the text of a YAML mapping where they stand: comments, order and all other lines stay.
+
+Writing one setting into a settings file; comments and order of the file stay, and a file that was wrong is not touched.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from agentforge.config.paths import project_files
+from agentforge.config.schema import check, known_keys, schema_of
+from agentforge.config.sources import Key, Layer, toml_lines, yaml_lines
+from agentforge.contracts.strict_yaml import load_strict
+from agentforge.errors import ConfigError, StorageError, remedy_of
+
+_STRINGS = r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
+_PIECE = re.compile(
+    rf"(?P<comment>#[^\n]*)|(?P<string>{_STRINGS})|(?P<mark>[\[\],])|(?P<space>\s+)|(?P<other>.)", re.DOTALL
+)
+
+
+def with_item(text: str, key: Key, item: str) -> str:
+    """Return a TOML text whose list `key` (table, name) holds `item` as its last element.
+
+    Raises:
+        ConfigError: the text is no TOML, or is written so that the list cannot be extended safely.
+    """
+    import tomllib
+
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"it is not TOML: {exc}", hint="correct the file first") from exc
+    changed = _changed(text, key, _quoted(item))
+    try:
+        after = tomllib.loads(changed)
+    except tomllib.TOMLDecodeError:
+        after = {}
+    if after != _expected(before, key, item):
+        raise ConfigError(f"{'.'.join(key)} is written in a way that cannot be extended", hint=f"add {item!r} by hand")
+    return changed
+
+
+def _changed(text: str, key: Key, quoted: str) -> str:
+    table, name = key
+    lines = toml_lines(text)
+    rows = text.splitlines(keepends=True)
+    if key in lines:
+        start = sum(map(len, rows[: lines[key] - 1]))
+        return text[:start] + _extended(text[start:], quoted)
+    header = next(
+        (at for at, row in enumerate(rows) if re.fullmatch(rf"\s*\[\s*{table}\s*\]\s*(?:#.*)?", row.strip())), None
+    )
+    if header is not None:
+        rows[header] = rows[header].rstrip("\r\n") + "\n"
+        return "".join([*rows[: header + 1], f"{name} = [{quoted}]\n", *rows[header + 1 :]])
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}[{table}]\n{name} = [{quoted}]\n"
+
+
+def _extended(statement: str, quoted: str) -> str:
+    """The statement `name = [...]` with one more element before the bracket that closes it."""
+    depth, at, last, comma = 0, statement.find("=") + 1, 0, True
+    while at < len(statement):
+        piece = _PIECE.match(statement, at)
+        assert piece is not None
+        kind, found = piece.lastgroup, piece[0]
+        if found == "[" and kind == "mark":
+            depth += 1
+        elif found == "]" and kind == "mark":
+            depth -= 1
+            if not depth:
+                break
+        if kind not in ("comment", "space"):
+            last, comma = piece.end(), found in ",["
+        at = piece.end()
+    return f"{statement[:last]}{'' if comma else ','}{_gap(statement, last)}{quoted}{statement[last:]}"
+
+
+def _gap(statement: str, last: int) -> str:
+    """What stands before the new element: a line of its own where the last one has its own line."""
+    begin = statement.rfind("\n", 0, last) + 1
+    row = statement[begin:last]
+    if begin and row[:1].isspace():
+        return "\n" + row[: len(row) - len(row.lstrip())]
+    return "" if row.rstrip().endswith("[") else " "
+
+
+def _quoted(item: str) -> str:
+    escaped = item.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(one if one.isprintable() else f"\\U{ord(one):08X}" for one in escaped) + '"'
+
+
+def _expected(before: Mapping[str, object], key: Key, item: str) -> dict[str, object]:
+    table, name = key
+    inner = before.get(table, {})
+    if not isinstance(inner, Mapping):
+        return {}
+    present = inner.get(name, [])
+    listed = [*present, item] if isinstance(present, list) else [item]
+    return {**before, table: {**inner, name: listed}}
+
+
+if TYPE_CHECKING:
+    import yaml
+
+    Pair = tuple[yaml.Node, yaml.Node]
+
+
+def holds_key(text: str, key: str) -> bool:
+    """Whether a YAML text sets a dotted key, or something below it; a text that is no YAML sets nothing."""
+    import yaml
+
+    try:
+        return bool(_way(text, key))
+    except yaml.YAMLError:
+        return False
+
+
+def with_yaml_values(text: str, values: Mapping[str, object]) -> str:
+    """The text with other values for keys that stand in it.
+
+    Args:
+        values: by dotted key; None takes the key out.
+    Raises:
+        ValueError: a key does not stand in the text, or the text is no YAML.
+    """
+    import yaml
+
+    for key, value in values.items():
+        try:
+            found = _way(text, key)
+        except yaml.YAMLError as exc:
+            raise ValueError(f"it is no YAML: {exc}") from exc
+        if not found:
+            raise ValueError(f"{key} does not stand in it")
+        text = _without(text, found) if value is None else _with(text, found[-1], value)
+    return text
+
+
+def _way(text: str, key: str) -> list[Pair]:
+    """The pairs of nodes that lead to a dotted key, the key's own last; [] where it does not stand there."""
+    import yaml
+
+    node, way = yaml.compose(text, Loader=yaml.CSafeLoader), []
+    for part in key.split("."):
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        found = next((pair for pair in pairs if pair[0].value == part), None)
+        if found is None:
+            return []
+        way.append(found)
+        node = found[1]
+    return way
+
+
+def _with(text: str, pair: Pair, value: object) -> str:
+    """Another value in the place of the old one; JSON is YAML, too."""
+    name, old = pair
+    start = _offset(text, old.start_mark)
+    end = start + len(_own(text[start : _offset(text, old.end_mark)]))
+    return f"{text[: _offset(text, name.end_mark)]}: {json.dumps(value, ensure_ascii=False)}{text[end:]}"
+
+
+def _without(text: str, way: list[Pair]) -> str:
+    """The text without the lines of a key; a mapping that would be empty goes with it."""
+    *outer, pair = way
+    while outer and len(outer[-1][1].value) == 1:
+        pair = outer.pop()
+    if outer and getattr(outer[-1][1], "flow_style", False):
+        return _with(text, outer[-1], _plain(outer[-1][1], without=pair[0]))
+    start = text.rfind("\n", 0, _offset(text, pair[0].start_mark)) + 1
+    value = _offset(text, pair[1].start_mark)
+    end = text.find("\n", value + len(_own(text[value : _offset(text, pair[1].end_mark)])))
+    return text[:start] + (text[end + 1 :] if end >= 0 else "")
+
+
+def _own(body: str) -> str:
+    """A value's own text: a block's ends before the blank lines and comments that stand below it."""
+    lines = body.splitlines(keepends=True)
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return "".join(lines).rstrip()
+
+
+def _plain(node: yaml.Node, *, without: yaml.Node) -> dict[str, object]:
+    """A mapping as plain values, one key left out."""
+    import yaml
+
+    value: dict[str, object] = yaml.CSafeLoader("").construct_document(node)
+    return {name: inner for name, inner in value.items() if name != without.value}
+
+
+def _offset(text: str, mark: yaml.Mark) -> int:
+    """Where a mark is in the text; libyaml counts lines and columns in characters, its index in bytes."""
+    lines = text.splitlines(keepends=True)
+    return sum(len(line) for line in lines[: mark.line]) + mark.column
+
+
+_YAML = (".yaml", ".yml")
+
+
+def parse_value(text: str, *, key: str = "") -> object:
+    """Read a value as a person types it: JSON where it is JSON (true, 5, ["a"]), else the text itself.
+
+    Args:
+        key: of the setting, dotted; one that is a text takes `1` and `true` as texts.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if value is None or (not isinstance(value, str) and _is_text(key)) else value
+
+
+def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
+    """Set one key of a settings file, or remove it; see `set_values`."""
+    set_values(file, {key: value}, project=project)
+
+
+def set_values(file: Path, values: Mapping[str, object], *, project: bool) -> None:
+    """Set keys of a settings file, or remove them, all together or none.
+
+    Args:
+        file: TOML, or YAML where its name says so; of a YAML file only keys that stand in it can be changed.
+        values: by dotted key, such as "model.name"; None removes the key.
+        project: whether the file belongs to a project.
+    Raises:
+        ConfigError: the file is wrong already, or would be with these values; nothing was written.
+        StorageError: it cannot be written.
+    Side effects: the file is replaced as a whole.
+    """
+    try:
+        text = file.read_text("utf-8") if file.exists() else ""
+        written = with_yaml_values(text, values) if file.suffix in _YAML else _with_toml_values(text, values)
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"{file} cannot be changed: {exc}", hint="correct it by hand first") from exc
+    _judge(written, file, project=project)
+    write_text(file, written)
+
+
+def home_of(top: Path, key: str) -> Path:
+    """The file of a project in which a key is to be written: the one that sets it already, so that it never has two homes."""
+    toml, yaml = project_files(top)
+    return yaml if yaml.is_file() and holds_key(yaml.read_text("utf-8", "replace"), key) else toml
+
+
+def stands_in(file: Path, key: str) -> bool:
+    """Whether a settings file sets a dotted key; one that cannot be read sets nothing."""
+    import tomllib
+
+    try:
+        text = file.read_text("utf-8")
+        if file.suffix in _YAML:
+            return holds_key(text, key)
+        node: Any = tomllib.loads(text)
+        for part in key.split("."):
+            node = node[part]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return True
+
+
+def _with_toml_values(text: str, values: Mapping[str, object]) -> str:
+    import tomlkit
+
+    document: Any = tomlkit.parse(text)
+    for key, value in values.items():
+        _put(document, key.split("."), value)
+    return tomlkit.dumps(document)
+
+
+def _judge(text: str, file: Path, *, project: bool) -> None:
+    values: dict[str, Any]
+    if file.suffix in _YAML:
+        values, lines = cast("dict[str, Any]", load_strict(text, source=str(file)) or {}), yaml_lines
+    else:
+        import tomllib
+
+        values, lines = tomllib.loads(text), toml_lines
+    check(Layer(name=str(file), values=values, project=project, lines=lambda: lines(text), text=text))
+
+
+def _is_text(key: str) -> bool:
+    from fnmatch import fnmatchcase
+
+    known = any(fnmatchcase(key, name) for name in known_keys())
+    return known and schema_of(key).get("type") == "string"
+
+
+def _put(table: Any, parts: list[str], value: object) -> None:
+    import tomlkit
+
+    head, *rest = parts
+    if rest:
+        if value is None and head not in table:
+            return
+        if not isinstance(table.get(head), Mapping):
+            table[head] = tomlkit.table()
+        _put(table[head], rest, value)
+    elif value is None:
+        table.pop(head, None)
+    else:
+        table[head] = value
+
+
+def write_text(file: Path, text: str) -> None:
+    """Put a text at `file`, all of it or nothing; folders are made.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    import os
+    import tempfile
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+            out.flush()
+            os.fsync(out.fileno())
+        if file.exists():
+            Path(name).chmod(file.stat().st_mode & 0o777)
+        Path(name).replace(file)
+    except OSError as exc:
+        raise StorageError(
+            f"{file} cannot be written: {exc.strerror}", hint=remedy_of(exc) or "check its permissions"
+        ) from exc
