@@ -108,8 +108,9 @@ def test_a_task_is_started_in_a_browser_and_driven(chromium: BrowserContext, emp
 
 
 def test_the_form_names_the_repositories_and_the_models_that_answered(empty: Served) -> None:
-    end = time.monotonic() + 20  # the task of the browser may be about to end
+    end = time.monotonic() + 300  # the task of the browser may be about to end
     while (body := empty.ask("/new").body) and f'<option value="{model(empty)}">' not in body:
         assert time.monotonic() < end
+        time.sleep(0.1)
     assert f'<option value="{empty.key}"' in body
     assert "No model is configured" in body
