@@ -116,10 +116,10 @@ def test_the_law_of_many_frozen_files_is_bounded_and_shared(root: Path) -> None:
 
 
 def test_what_is_to_be_changed_is_shown_before_the_rest_of_long_frozen_tests(root: Path) -> None:
-    body = "".join(f"    step_{number} = {number} + by  # of the walk\n" for number in range(60))
+    body = "".join(f"    step_{number} = {number} + by  # of the walk\n" for number in range(120))
     (root / "kit.py").write_text(f"def walk(by):\n{body}    return by\n")
     (tests,) = frozen_views(root, {"tests/test_long.py": []}, before=lambda _path: "", whole=300, law=400)
     code = code_view(root, "kit.py", names=["walk"], changed=["walk"])
     assert code is not None
-    text = fill([tests, code], room=2400, least=Level.NAMED).text
-    assert "step_59 = 59" in text and "def walk(by)" in text
+    text = fill([tests, code], room=3200, least=Level.NAMED).text
+    assert "step_119 = 119" in text and "def walk(by)" in text
