@@ -60,7 +60,7 @@ class RepairContext:
         return None if text is None else defines(path, name, text.encode(), exactly=True)
 
     def holds(self, path: str, name: str) -> bool:
-        """Whether a file defines a symbol, has a test of that title, or at least holds the name's last word: a label, a heading."""
+        """Whether a file defines a symbol, has a test of that title, or holds the name's last word: a label, a heading."""
         text = self.text(path)
         if text is None:
             return False
