@@ -1,6 +1,7 @@
 """A fleet of many machines in a time of its own: the program's own workers and queue, over a database that takes a while.
 
     python bench/scheduling.py --workers 1 10 50 100 200 --cost-ms 2
+    python bench/scheduling.py --workers 1 2 4 8 16 32 --concurrency 1 --per-minute 60    # what the provider allows
 
 Played are time, the processes that drive runs, and how long one change keeps the database busy (measure it: `--measure URL`).
 What comes out is where the queue, and not the runs, becomes what everything waits for.
@@ -14,6 +15,7 @@ import json
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +34,16 @@ def _simulation() -> Any:
 
 
 def played(
-    *, workers: int, concurrency: int, run_s: float, seconds: float, cost_s: float, period_s: float, seed: int = 1
-) -> dict[str, float]:
+    *, workers: int, concurrency: int, run_s: float, seconds: float, cost_s: float, period_s: float,
+    per_minute: float = 0.0, seed: int = 1,
+) -> dict[str, float]:  # fmt: skip
     """Let workers work for a while, with more in the queue than they can do; say what the database and they were busy with.
 
     Args:
         run_s: how long a run takes on average.
         seconds: of the played time, after a third of it has passed to fill everybody.
         cost_s: how long one change keeps the database busy.
+        per_minute: requests that the provider takes from all runs together, ten a run; 0 = any number.
     """
     from agentforge.fleet.database import open_database
     from agentforge.fleet.worker import Plan
@@ -49,11 +53,11 @@ def played(
     world = simulation.World(
         seed, open_database("sqlite://"), faults=simulation.Faults(until=0.0), workers=workers, machines=workers,
         jobs=int(workers * concurrency * (2 + 2 * seconds / run_s)), repositories=50, plan=plan, step_s=run_s / 10,
-        steps=(5, 15), cost_s=cost_s,
+        steps=(5, 15), cost_s=cost_s, per_minute=per_minute,
     )  # fmt: skip
     world.clockwork.run(seconds / 3)
     changes, waited, began = world.server.changes, world.server.waited_s, world.clockwork.now
-    ended = world.ledger.counts().get("done", 0)
+    ended, asked = world.ledger.counts().get("done", 0), len(world.requests)
     driving: list[int] = []
     while world.clockwork.now < seconds * 4 / 3:
         world.clockwork.run(world.clockwork.now + 5.0)
@@ -67,10 +71,22 @@ def played(
         "at once": workers * concurrency,
         "driven at once": round(statistics.mean(driving), 1),
         "tasks a minute": round(60 * done / passed, 1),
+        "requests a minute": round(60 * (len(world.requests) - asked) / passed, 1),
+        "most requests in a minute": _most_in_a_minute(world.requests),
         "changes a second": round(changes / passed, 1),
         "database busy": round(min(1.0, changes * cost_s / passed), 3),
         "ms a change waits": round(1000 * waited / max(1, changes), 1),
     }
+
+
+def _most_in_a_minute(moments: Sequence[float]) -> int:
+    """The most of them that lie within some 60 seconds."""
+    first = most = 0
+    for number, moment in enumerate(moments):
+        while moment - moments[first] >= 60:
+            first += 1
+        most = max(most, number - first + 1)
+    return most
 
 
 def measure(url: str, *, rounds: int = 200) -> float:
@@ -98,6 +114,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="played")
     parser.add_argument("--cost-ms", type=float, default=2.0)
     parser.add_argument("--period", type=float, default=1.0, help="fleet.period_s")
+    parser.add_argument(
+        "--per-minute", type=float, default=0.0, help="requests that the provider takes, 0 = any number"
+    )
     parser.add_argument("--measure", metavar="URL", help="only measure what a change costs")
     given = parser.parse_args()
     if given.measure:
@@ -106,7 +125,7 @@ def main() -> int:
     for workers in given.workers:
         row = played(
             workers=workers, concurrency=given.concurrency, run_s=given.run, seconds=given.seconds,
-            cost_s=given.cost_ms / 1000, period_s=given.period,
+            cost_s=given.cost_ms / 1000, period_s=given.period, per_minute=given.per_minute,
         )  # fmt: skip
         print(json.dumps(row), flush=True)
     return 0

@@ -22,7 +22,11 @@ ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "pictures"
 _COLUMNS, _ROWS = 110, 34
 _LONGEST_PAUSE_S = 1.2
-_SCREENS = {"answer-80x24.svg": "screen-answer.svg", "approval-diff.svg": "screen-approval.svg"}
+_SCREENS = {
+    "answer-80x24.svg": "screen-answer.svg",
+    "approval-diff.svg": "screen-approval.svg",
+    "light-approval-80x24.svg": "screen-light.svg",
+}
 
 
 def main() -> None:

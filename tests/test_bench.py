@@ -135,3 +135,24 @@ def test_a_quick_fleet_delivers_every_task_once_and_goes_on_in_its_folder(tmp_pa
     assert (found["tasks"], found["repositories"], found["delivered"], found["branches"]) == (6, 2, 6, 6)
     assert (found["delivered_twice"], found["worst_repeated"] <= 0) == (0, True)
     assert found["cpu_s"] > 0
+
+
+def test_a_played_fleet_grows_with_its_workers_up_to_what_the_provider_allows() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "scheduling.py"), "--workers", "2", "4", "24", "--concurrency", "1"]
+    command += ["--run", "40", "--seconds", "180", "--per-minute", "90"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    two, four, many = (json.loads(line) for line in done.stdout.splitlines())
+    assert 1.7 * two["requests a minute"] < four["requests a minute"] < 85
+    assert 85 < many["requests a minute"] < 95
+    assert many["most requests in a minute"] <= 99  # a tenth of a minute may be saved up
+
+
+def test_a_quick_large_repository_beside_a_small_one_fills_every_row() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "large_repository.py"), "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
+    assert len(rows) == 16
+    assert "6,0" in done.stdout.splitlines()[0]
+    assert all(float(row[1]) >= 0 and float(row[2]) > 0 for row in rows)

@@ -1,3 +1,3 @@
 """AgentForge: a request becomes a verified branch. This file holds the version and imports nothing."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -141,6 +141,7 @@ class ModelReply:
         others: the texts of the further samples; fewer than were asked for where the server gave fewer.
         kept: see `Message.kept`.
         failed: models of a chain that were asked before the one that answered: {model, slug, message}.
+        unseen: names of new images that the model was told of, because it does not see them.
     """
 
     text: str
@@ -156,6 +157,7 @@ class ModelReply:
     others: tuple[str, ...] = ()
     kept: tuple[Mapping[str, Any], ...] = ()
     failed: tuple[Mapping[str, str], ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def samples(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def test_a_file_goes_along_with_its_path(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     found = notes_of("look at @a.py, please", tmp_path)
     assert found.notes == ('<file path="a.py">\nx = 1\n\n</file>',)
-    assert found.shown == ("@a.py: 2 lines",)
+    assert found.shown == ("@a.py: 1 line",)
 
 
 @pytest.mark.parametrize(

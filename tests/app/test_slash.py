@@ -86,7 +86,7 @@ def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
     (chat.options.cwd / ".mcp.json").write_text(json.dumps(named))
     grant(trusted(chat.options.cwd, chat.workshop.environ), chat.workshop.environ, now="2026-01-01T00:00:00Z")
     assert "odd__greet" in run_slash(chat, "/tools").text
-    assert "odd (" in run_slash(chat, "/mcp").text and "ready" in run_slash(chat, "/mcp").text
+    assert "odd (" in run_slash(chat, "/mcp").text and "connected" in run_slash(chat, "/mcp").text
     assert "memo://today" in run_slash(chat, "/mcp resources odd").text
     assert run_slash(chat, "/mcp read odd memo://today").text == "what is written there"
     said = run_slash(chat, "/mcp prompt odd review what='it all'")

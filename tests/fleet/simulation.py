@@ -21,6 +21,7 @@ from tests_fleet_histories import LOST, Operation
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.ledger import Job, Ledger
+from agentforge.fleet.rates import Bucket
 from agentforge.fleet.standing import After, after_drive_failed
 from agentforge.fleet.worker import Plan, Worker
 
@@ -221,6 +222,7 @@ class PlayedMachine:
         run.holder = me
         try:
             while run.left:
+                world.wait_for_provider(self._process)
                 world.clockwork.wait(world.chance.expovariate(1 / world.step_s), self._process)
                 if me in run.killed:
                     return -9, ""
@@ -333,7 +335,8 @@ class World:
 
     Args:
         database: an empty one.
-        runs_each: steps of a run, at least and at most.
+        steps: of a run, at least and at most; each asks the provider once.
+        per_minute: requests that all may send to the provider, 0 = any number.
         kind: the ledger that workers use, `Recorder` or one with a fault of its own.
     """
 
@@ -351,6 +354,7 @@ class World:
         step_s: float = 2.0,
         steps: tuple[int, int] = (1, 12),
         cost_s: float = 0.002,
+        per_minute: float = 0.0,
         kind: type[Recorder] = Recorder,
     ) -> None:
         self.clockwork = Clockwork()
@@ -364,6 +368,8 @@ class World:
         self.claimed: list[tuple[str, int, str]] = []
         self.said: list[str] = []
         self.over_bounds: list[str] = []
+        self.requests: list[float] = []
+        self._per_minute = per_minute
         self._machines = machines
         self._kind = kind
         self._made = 0
@@ -383,6 +389,13 @@ class World:
         """Let time pass until all is done, or that moment has come."""
         self.clockwork.run(until, over=self.all_done)
         self.clockwork.end()
+
+    def wait_for_provider(self, process: Process) -> None:
+        """Ask for the right to send one request, as every run does, and send it."""
+        if self._per_minute:
+            bucket = Bucket(Connection(self.server, process), "provider", per_minute=self._per_minute)  # type: ignore[arg-type]
+            bucket.take(sleep=lambda seconds: self.clockwork.wait(seconds / process.rate, process))
+        self.requests.append(self.clockwork.now)
 
     def all_done(self) -> bool:
         """Whether the ledger says so."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +16,7 @@ from agentforge.fleet.ledger import Job
 SEEDS = 240
 _PARTS = 4
 _FEW = 6
+_MORE_BEGIN, _MORE, _MORE_PARTS = 10_000, 960, 8
 _FAULTS = Faults(
     lost_answer=0.12, refused=0.03, killed=0.008, frozen=0.01, away=0.002, drift=0.3, clock_jumps=0.005, until=200.0
 )
@@ -45,21 +46,27 @@ def _unexplained(world: World) -> list[str]:
     ]
 
 
+def _failures(seeds: Iterable[int]) -> dict[int, list[str]]:
+    """By seed, what went wrong in its course of events."""
+    worlds = ((seed, _played(seed)) for seed in seeds)
+    found = {seed: [*world.problems(), *_unexplained(world)] for seed, world in worlds}
+    return {seed: problems for seed, problems in found.items() if problems}
+
+
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_every_job_is_done_once_whatever_answers_are_lost(part: int) -> None:
-    failures = {}
-    for seed in range(part, SEEDS, _PARTS):
-        world = _played(seed)
-        if found := [*world.problems(), *_unexplained(world)]:
-            failures[seed] = found
-    assert failures == {}
+    assert _failures(range(part, SEEDS, _PARTS)) == {}
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("part", range(_MORE_PARTS))
+def test_every_job_is_done_once_in_many_more_courses_of_events(part: int) -> None:
+    assert _failures(range(_MORE_BEGIN + part, _MORE_BEGIN + _MORE, _MORE_PARTS)) == {}
 
 
 def test_every_job_is_done_once_in_a_few_courses_of_events() -> None:
     """The example of this kind for the fast tests."""
-    for seed in range(SEEDS, SEEDS + _FEW):
-        world = _played(seed)
-        assert [*world.problems(), *_unexplained(world)] == [], seed
+    assert _failures(range(SEEDS, SEEDS + _FEW)) == {}
 
 
 def test_the_same_on_a_postgresql(fleet: ModuleType) -> None:

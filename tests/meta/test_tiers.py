@@ -69,7 +69,7 @@ def test_tiers_are_set_by_the_table_alone(root: Path) -> None:
 def test_a_test_that_hangs_fails_after_its_time_and_says_where(root: Path, tmp_path: Path) -> None:
     (tmp_path / "test_hangs.py").write_text(_HANGS)
     command = [sys.executable, "-m", "pytest", "-c", str(root / "pyproject.toml"), "--rootdir", str(tmp_path)]
-    command += ["-p", "no:cacheprovider", "-n", "1", "-o", "faulthandler_timeout=1", str(tmp_path / "test_hangs.py")]
+    command += ["-p", "no:cacheprovider", "-n", "1", "-o", "faulthandler_timeout=5", str(tmp_path / "test_hangs.py")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout

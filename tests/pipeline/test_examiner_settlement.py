@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentforge.pipeline.examination.examiner_run import edited_lines
 from agentforge.pipeline.examination.settlement import (
     disputed,
     file_in,
@@ -152,3 +154,11 @@ def test_what_the_second_reader_leaves_out_is_open_and_a_test_that_fails_again_k
         "open",
         "open",
     ]
+
+
+def test_the_lines_that_a_change_edited_are_those_of_the_text_before_it(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.py", tmp_path / "after.py"
+    before.write_text("a = 1\nb = 2\nc = 3\nd = 4\n")
+    after.write_text("a = 1\nb = 5\nc = 3\nnew = 0\nd = 4\n")
+    assert edited_lines(before, after) == [2, 3]
+    assert edited_lines(tmp_path / "created.py", after) == []

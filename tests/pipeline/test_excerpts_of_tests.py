@@ -8,6 +8,7 @@ import pytest
 
 from agentforge.context.packer import fill, law_tokens
 from agentforge.context.sections import Level, View
+from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
 
 TESTS = (
@@ -112,3 +113,13 @@ def test_the_law_of_many_frozen_files_is_bounded_and_shared(root: Path) -> None:
     assert 1000 < law_tokens(views) < 1600
     rest = [want for want in views[1].wants if want.level == Level.NAMED and want.last >= 300]
     assert rest and rest[0].why == "new in the frozen tests"
+
+
+def test_what_is_to_be_changed_is_shown_before_the_rest_of_long_frozen_tests(root: Path) -> None:
+    body = "".join(f"    step_{number} = {number} + by  # of the walk\n" for number in range(120))
+    (root / "kit.py").write_text(f"def walk(by):\n{body}    return by\n")
+    (tests,) = frozen_views(root, {"tests/test_long.py": []}, before=lambda _path: "", whole=300, law=400)
+    code = code_view(root, "kit.py", names=["walk"], changed=["walk"])
+    assert code is not None
+    text = fill([tests, code], room=3200, least=Level.NAMED).text
+    assert "step_119 = 119" in text and "def walk(by)" in text

@@ -14,6 +14,7 @@ from agentforge.events.state.run_state import Submission
 from agentforge.pipeline.engine.judgement import contract_of
 from agentforge.pipeline.facts.early_facts import analyze_facts, spec_facts
 from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.scope import superseded_tests
 from agentforge.pipeline.repairs.table import Mended, mended
 from agentforge.pipeline.stages import load_stages
 
@@ -219,3 +220,17 @@ def test_a_criterion_whose_values_no_test_asserts_is_not_mapped(runtime: Make) -
     tests = [{"name": "test_a", "requirement_ref": "REQ-001", "acceptance_criterion": "REQ-001.2, REQ-002.1"}]
     draft, _ = repaired(made, "red", {"test_files": [{"path": "tests/test_slug.py", "tests": tests}]})
     assert "REQ-001.1" not in draft["test_files"][0]["tests"][0]["acceptance_criterion"]
+
+
+def test_a_test_that_is_declared_by_its_title_stays(runtime: Make) -> None:
+    made = runtime()
+    (made.worktree / "loud.test.js").write_text(
+        "describe('loud', () => {\n  test('keeps 1.5 as it is', () => {})\n})\n"
+    )
+    made.git.command.output("add", "loud.test.js")
+    made.git.command.output("commit", "-qm", "a titled test")
+    titles = [("loud > keeps 1.5 as it is", "changed"), ("loud > is nowhere", "changed")]
+    symbols = [{"name": name, "file": "loud.test.js", "kind": "function", "change": change} for name, change in titles]
+    draft, _ = repaired(made, "spec", {**SPEC, "symbols": symbols})
+    assert [row["name"] for row in draft["symbols"]] == ["loud > keeps 1.5 as it is"]
+    assert "loud.test.js::loud > keeps 1.5 as it is" in superseded_tests(draft)

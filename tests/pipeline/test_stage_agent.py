@@ -228,6 +228,17 @@ def test_the_material_of_every_stage_fits_its_context(runtime: Make, stage: str)
     assert agent_spec(begun, made, pieces).context(begun).tokens <= TOTAL_LIMIT
 
 
+def test_source_is_shown_before_the_documents_that_share_words_with_the_request(runtime: Make) -> None:
+    made = runtime()
+    (made.worktree / "kit" / "slugs.py").write_text("def slugify(text):\n    return text\n")
+    (made.worktree / "kit" / "other.py").write_text("def other(text):\n    return text  # a slug\n")
+    (made.worktree / "slugify-text-shout-slugs.md").write_text("slugify and shout slugs, slugify(text)\n" * 30)
+    state = before("analyze", base_commit=made.git.head(), request="slugify(text) shall shout slugs")
+    _, rows = start(made, state, "analyze", 1)
+    wanted = {row["path"]: min(want[3] for want in row["wants"]) for row in rows if row.get("wants")}
+    assert wanted["kit/other.py"] < wanted["slugify-text-shout-slugs.md"]
+
+
 def test_a_draft_of_the_harness_says_whose_it_is(runtime: Make) -> None:
     made = runtime()
     (mine,) = Performer(made).perform(SubmitDraft(stage="clarify"), inside("clarify"))

@@ -129,3 +129,69 @@ def test_a_fixture_is_asked_for_by_name_by_a_mark_or_through_another_and_the_nea
         after=lambda path: {**read, "tests/conftest.py": NEW}.get(path, "").encode(),
     )
     assert found == {"tests/test_door.py::TestDoor::test_it[1]"}
+
+
+UNIT = """import unittest
+import door
+
+class Base(unittest.TestCase):
+    KIND = 'wood'
+
+    def setUp(self):
+        self.key = ''
+
+class TestDoor(Base):
+    def test_in(self):
+        self.assertEqual(door.enter(self.key), 'in')
+
+class TestOther(unittest.TestCase):
+    def test_close(self):
+        self.assertEqual(door.close(), 'closed')
+"""
+UNIT_IN, UNIT_CLOSE = "test_unit.py::TestDoor::test_in", "test_unit.py::TestOther::test_close"
+
+
+def _fitted_unit(new: str, *declared: str) -> frozenset[str]:
+    return with_changed_fixtures(
+        [UNIT_IN, UNIT_CLOSE],
+        superseded=[f"test_unit.py::{one}" for one in declared or ("Base::setUp",)],
+        before=lambda path: UNIT.encode() if path == "test_unit.py" else None,
+        after=lambda path: new.encode() if path == "test_unit.py" else None,
+    )
+
+
+NEW_UNIT = UNIT.replace("self.key = ''", "self.key = 'right'")
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        NEW_UNIT,
+        NEW_UNIT + "\n    @unittest.skipIf(False, '')\n    def test_more(self):\n        self.assertTrue(door)\n",
+        NEW_UNIT
+        + "\nclass TestNew(unittest.TestCase):\n    LIMIT = 3\n\n    def setUp(self):\n        self.a = 1\n\n    def test_a(self):\n        pass\n",
+    ],
+)
+def test_what_runs_around_the_tests_of_a_class_is_their_fixture(new):
+    assert _fitted_unit(new) == {UNIT_IN}
+
+
+def test_a_test_of_the_file_that_the_specification_changes_excuses_no_less():
+    new = NEW_UNIT.replace("'closed'", "'shut'")
+    assert _fitted_unit(new) == frozenset()
+    assert _fitted_unit(new, "Base::setUp", "TestOther::test_close") == {UNIT_IN}
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        NEW_UNIT.replace("KIND = 'wood'", "KIND = 'iron'"),
+        NEW_UNIT.replace("class TestOther(unittest.TestCase):", "class TestOther(unittest.TestCase):\n    def setUp(self):\n        door.close = lambda: 'closed'\n"),
+        NEW_UNIT + "\ndef setUpModule():\n    door.close = lambda: 'closed'\n",
+        NEW_UNIT + "\nclass TestNew(unittest.TestCase):\n    door.close = None\n",
+        NEW_UNIT + "\n@door.close\ndef test_new():\n    pass\n",
+        NEW_UNIT.replace("class Base(unittest.TestCase)", "class Base(Quiet)"),
+    ],
+)  # fmt: skip
+def test_a_class_in_which_more_changed_excuses_nobody(new):
+    assert _fitted_unit(new) == frozenset()

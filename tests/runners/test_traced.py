@@ -58,6 +58,12 @@ def test_lines_are_recorded_by_test_and_children_too(project: Callable[..., Any]
     assert not traced_of(plain).measured
 
 
+def test_a_child_that_is_spawned_counts_once(project: Callable[..., Any]) -> None:
+    tests = TESTS.replace("capture_output=True", "capture_output=True, close_fds=False")
+    traced = traced_of(project({"tool.py": TOOL, "tests/test_tool.py": tests}).run(trace=True))
+    assert traced.measured and not traced.opaque
+
+
 def test_lines_are_recorded_where_our_own_python_has_no_sqlite(
     project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

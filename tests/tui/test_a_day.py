@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+import pytest
 from agentforge_loopback import LoopbackProvider, Say
 
 from .conftest import Stage, Theatre
@@ -40,3 +44,86 @@ def test_what_was_said_until_it_was_stopped_reaches_the_model(theatre: Theatre, 
     messages = loopback.asked[-1].body["messages"]
     assert [one["role"] for one in messages[-4:]] == ["user", "assistant", "user", "user"]
     assert messages[-3]["content"].startswith("word word") and "interrupted" in str(messages[-2]["content"])
+
+
+def test_a_plan_is_approved_with_the_arrows_and_then_no_change_is_asked_about(theatre: Theatre) -> None:
+    plan = {"name": "submit_plan", "args": {"plan": "# Why\n\n1. Write `a.py`\n2. Test it"}}
+    write = {"name": "write_file", "args": {"path": "a.py", "content": "x = 1\n"}}
+    theatre.options["work_mode"] = "plan"
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("write a.py")
+        await stage.modal("QuestionScreen")
+        await stage.until(lambda: "Test it" in stage.text(), what="the plan")
+        assert stage.app.screen.query("MarkdownH1") and stage.app.screen.query("MarkdownOrderedList")
+        assert "> 1 Approve and build" in stage.text()
+        await stage.pilot.press("down")
+        await stage.until(lambda: "> 2 Approve, and change files without asking" in stage.text(), what="the cursor")
+        await stage.pilot.press("enter")
+        await stage.idle()
+        assert "build · approval on-failure" in stage.text()
+
+    theatre.play(steps, {"tool_calls": [plan]}, {"tool_calls": [write]}, {"text": "Done."}, size=(100, 40))
+    assert (theatre.repo / "a.py").read_text() == "x = 1\n"
+
+
+def test_whoever_was_typing_as_a_question_came_up_chooses_nothing_by_enter(theatre: Theatre) -> None:
+    asks = {"name": "ask_human", "args": {"question": "Which?", "options": ["one", "two"]}}
+
+    async def steps(stage: Stage) -> None:
+        stage.app.prompt.insert("half a sen")
+        await stage.app.give("go")
+        screen = await stage.modal("QuestionScreen")
+        await stage.pilot.press("enter")
+        assert stage.app.screen is screen
+        await stage.pilot.press("down", "enter")
+        await stage.idle()
+
+    app = theatre.play(steps, {"tool_calls": [asks]}, {"text": "Done."})
+    (entry,) = [one for one in app.engine.chat.state.talk.entries if one.kind == "tool"]
+    assert "one" in entry.text and "two" not in entry.text
+
+
+def test_a_resumed_session_shows_words_and_not_what_went_with_them(theatre: Theatre) -> None:
+    pasted = "\n".join(f"line {number}" for number in range(40))
+
+    async def steps(stage: Stage) -> None:
+        stage.app.prompt.paste(pasted)
+        await stage.type(" what is it? @textkit.py", "enter")
+        await stage.idle()
+
+    async def again(stage: Stage) -> None:
+        await stage.until(lambda: "Lines." in stage.text(), what="the answer")
+        assert "[pasted 1: 40 lines" in stage.text() and "what is it?" in stage.text()
+        assert "line 39" not in stage.text() and "def shout" not in stage.text()
+
+    session = theatre.play(steps, {"text": "Lines."}).engine.chat.session_id
+    theatre.play(again, session=session)
+
+
+def test_a_server_that_is_added_meanwhile_is_in_the_picker_and_shows_what_it_offers(theatre: Theatre) -> None:
+    pytest.importorskip("mcp")
+    server = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
+    (theatre.repo / "odd_server.py").write_text(server.read_text())
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("/mcp")
+        await stage.until(lambda: "There are no MCP servers" in stage.text(), what="none")
+        settings = Path(theatre.environ["AGENTFORGE_HOME"]) / "config" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f"[mcp_servers.odd]\ncommand = '{sys.executable}'\nargs = ['-S', 'odd_server.py']\n")
+        await stage.idle()
+        await stage.say("/mcp")
+        await stage.modal("Picker")
+        assert "odd: show what it offers" in stage.text() and "starts with its first call" in stage.text()
+        assert "log in" not in stage.text(), "it has no address"
+        await stage.pilot.press(*"offers", "enter")
+        await stage.idle()
+        await stage.until(lambda: "memo://today" in stage.text(), what="its resource")
+        assert "tool odd__greet" in stage.text() and "prompt review" in stage.text()
+        await stage.say("/mcp")
+        await stage.modal("Picker")
+        assert "connected, " in stage.text()
+        await stage.pilot.press("escape")
+
+    theatre.play(steps, size=(100, 30))

@@ -207,3 +207,17 @@ def test_without_utf8_everything_is_ascii(theatre: Theatre) -> None:
 
     answer = {"text": "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n- naïve — café\n" + "- more\n" * 40 + "- naïve — café"}
     theatre.play(steps, LOOK, COMMIT, answer, environ={"LANG": "C"})
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)])
+def test_a_light_terminal(theatre: Theatre, size: tuple[int, int]) -> None:
+    async def steps(stage: Stage) -> None:
+        stage.app.choices.set_theme("light")
+        await stage.say("what does @textkit.py do?")
+        await stage.modal("ApprovalScreen")
+        await stage.picture(f"light-approval-{size[0]}x{size[1]}")
+        await stage.pilot.press("y")
+        await stage.idle()
+        await stage.picture(f"light-answer-{size[0]}x{size[1]}")
+
+    theatre.play(steps, LOOK, EDIT, {"text": ANSWER}, size=size)

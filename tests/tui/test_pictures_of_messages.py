@@ -99,12 +99,19 @@ def test_a_model_that_does_not_see_is_told_and_answers(
 ) -> None:
     from agentforge_loopback import Refuse, Say
 
-    loopback.plan(Refuse(status=400, message="image input is not supported by this model"), Say(text="I am blind."))
+    refusal = Refuse(status=400, message="image input is not supported by this model")
+    loopback.plan(refusal, Say(text="I am blind."), Say(text="Still."))
 
     async def steps(stage: Stage) -> None:
         await stage.say("what is on @shot.png?")
         await stage.idle()
         assert "I am blind." in stage.text()
+        await stage.say("and now?")
+        await stage.idle()
+        told = [text for kind, text in stage.app.transcript.record if kind == "denied"]
+        assert len(told) == 1 and "does not see images" in told[0] and "shot.png" in told[0], (
+            "the person knows it, once"
+        )
 
     theatre.play(steps, environ=seeing)
     assert images(loopback.asked[1].body) == []

@@ -46,6 +46,7 @@ def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied
         sent=reply.sent,
         others=tuple(spec.policy.scrub(text) for text in reply.others),
         failed=tuple({**one, "message": spec.policy.scrub(one["message"])} for one in reply.failed),
+        unseen=tuple(spec.policy.scrub(name) for name in reply.unseen),
         kept=tuple(one for one in reply.kept if not _tells_a_secret(one, spec)),
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.languages.catalogue import is_compiled
 from agentforge.suite.execution import run_suite
+from agentforge.suite.used_checkouts import shelf_of
 from agentforge.testing.cache import ResultCache
 from agentforge.testing.coverage import TRACE_VERSION
 from agentforge.testing.launch import remove
@@ -183,16 +184,25 @@ def _once(
 
 @contextmanager
 def fresh_checkout(rig: Rig, tree: str) -> Iterator[Path]:
-    """Check a tree out from git objects into a new folder, and remove it afterwards."""
+    """Check a tree out from git objects into a new folder, and remove it afterwards.
+
+    Of a large repository what no run has touched is moved to the next checkout, where nothing of a run can go on beside it.
+    """
     import tempfile
 
     rig.scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="checkout-", dir=rig.scratch))
+    shelf = shelf_of(rig.scratch) if rig.sandbox.kind == "bubblewrap" else None
+    used = None
     try:
-        rig.git.materialise(tree, folder / "tree")
+        if shelf is None:
+            rig.git.materialise(tree, folder / "tree")
+        else:
+            used = shelf.check_out(rig.git, tree, folder)
         yield folder / "tree"
     finally:
-        remove(folder)
+        if shelf is None or used is None or not shelf.put_back(used):
+            remove(folder)
 
 
 def sound(run: SuiteRun, plan: TestPlan) -> bool:

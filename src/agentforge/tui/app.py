@@ -172,7 +172,7 @@ class ScreenApp(App[int]):
         self.busy, self.turning = True, not own and not text.startswith("/")
         await self.transcript.said(text)
         self.transcript.anchor()
-        self.working.begin()
+        self.working.begin("thinks" if self.turning else "works")
         if own:
             await self.transcript.own_command(own)
             self.engine.shell(own)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input, Markdown, Static
 
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.safety.text.hygiene import clean
 from agentforge.tui.diffs import DiffView, counts
+from agentforge.tui.looks import markdown_parser
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -174,43 +175,90 @@ def _offer(offer: object) -> Content:
 
 
 class QuestionScreen(ModalScreen["str | None"]):
-    """A question: choose by number, or type an answer."""
+    """A question: choose with the arrows or by number, or type an answer.
+
+    Args:
+        formatted: the question is Markdown.
+        guarded: the person was typing as this came up: nothing stands under the cursor yet, so that Enter chooses nothing.
+    """
 
     BINDINGS = [("escape", "dismiss(None)", "No answer")]  # noqa: RUF012 - as Textual wants it
 
-    def __init__(self, question: str, options: tuple[str, ...] = (), *, title: str = "The agent asks") -> None:
+    def __init__(
+        self,
+        question: str,
+        options: tuple[str, ...] = (),
+        *,
+        title: str = "The agent asks",
+        formatted: bool = False,
+        guarded: bool = False,
+    ) -> None:
         super().__init__()
+        self._formatted = formatted
         self._question = question
         self._options = options
         self._title = title
+        self._at = -1 if guarded else 0
 
     def compose(self) -> ComposeResult:
         """The card."""
-        rows = [
-            Content.assemble((f"{number} ", "bold $primary"), clean(option))
-            for number, option in enumerate(self._options, start=1)
-        ]
+        question = clean(self._question)
         with Vertical(classes="card"):
             yield Static(Content.styled(self._title, "bold $accent"), classes="title")
             with VerticalScroll(classes="body", can_focus=False):
-                yield Static(Content(clean(self._question)), classes="what")
-                if rows:
-                    yield Static(Content("\n").join(rows))
-            yield Input(placeholder="a number, or your own words" if rows else "your answer", id="answer")
-            yield Static(
-                Content.assemble(("enter", "bold $primary"), " answer   ", ("esc", "bold $primary"), " no answer"),
-                classes="keys",
-            )
+                if self._formatted:
+                    yield Markdown(question, classes="what", open_links=False, parser_factory=markdown_parser)
+                else:
+                    yield Static(Content(question), classes="what")
+            yield Static(self._rows(), id="options")
+            hint = "or a number, or your own words" if self._options else "your answer"
+            yield Input(placeholder=hint, id="answer")
+            keys = [("up, down", "move"), ("enter", "answer"), ("esc", "no answer")][0 if self._options else 1 :]
+            shown = [Content.assemble((key, "bold $primary"), f" {word}") for key, word in keys]
+            yield Static(Content("   ").join(shown), classes="keys")
+
+    def _rows(self) -> Content:
+        """The options; the one under the cursor is marked."""
+        rows = [
+            Content.assemble((f"{'>' if at == self._at else ' '} {at + 1} ", "bold $primary"), clean(option))
+            for at, option in enumerate(self._options)
+        ]
+        return Content("\n").join(rows)
 
     def on_mount(self) -> None:
         """Type at once."""
+        self.query_one("#options").display = bool(self._options)
         self.query_one("#answer", Input).focus()
+
+    def on_key(self, event: Key) -> None:
+        """Move over the options, or through a long question."""
+        if event.key in ("pageup", "pagedown"):
+            way = -1 if event.key == "pageup" else 1
+            self.query_one(".body", VerticalScroll).scroll_relative(y=way * 5, animate=False)
+        elif event.key in ("up", "down") and self._options:
+            self._move(max(0, self._at + (-1 if event.key == "up" else 1)))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def _move(self, to: int) -> None:
+        self._at = min(to, len(self._options) - 1)
+        self.query_one("#options", Static).update(self._rows())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A number moves the cursor to its option."""
+        event.stop()
+        text = event.value.strip()
+        if text.isdecimal() and 1 <= int(text) <= len(self._options):
+            self._move(int(text) - 1)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer."""
         event.stop()
         text = event.value.strip()
-        if text.isdecimal() and 1 <= int(text) <= len(self._options):
-            text = self._options[int(text) - 1]
+        number = int(text) - 1 if text.isdecimal() else self._at if not text else -1
+        if 0 <= number < len(self._options):
+            text = self._options[number]
         if text:
             self.dismiss(text)

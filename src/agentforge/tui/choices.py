@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.sessions.approvals import KEEP_PLANNING
 from agentforge.app.sessions.desktop import clipboard_picture
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting
 from agentforge.app.slash.command import Choice
@@ -190,7 +191,10 @@ class Choices:
             self._asked.append((asked, approval))
             self._app.push_screen(approval, asked.answer)
         else:
-            question = QuestionScreen(asked.question, asked.options)
+            plan = KEEP_PLANNING in asked.options
+            title = {"title": "The plan"} if plan else {}
+            typing = bool(self._app.prompt.text)
+            question = QuestionScreen(asked.question, asked.options, formatted=plan, guarded=typing, **title)
             self._asked.append((asked, question))
             self._app.push_screen(question, asked.answer)
 
@@ -252,7 +256,7 @@ class Choices:
             else:
                 await answered(f"reject {text}")
 
-        self._app.push_screen(QuestionScreen(row.item.question, options, title=title), answered)
+        self._app.push_screen(QuestionScreen(row.item.question, options, title=title, guarded=True), answered)
 
 
 def _decisions_of(row: Waiting) -> tuple[str, ...]:

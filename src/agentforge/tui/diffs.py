@@ -192,12 +192,16 @@ def _folded(line: Text, width: int) -> list[Text]:
 
 
 def _highlighted(code: list[str], name: str, *, dark: bool) -> Iterator[Text]:
+    from rich.style import Style
     from rich.syntax import Syntax
     from rich.text import Text
 
     text = "\n".join(code)
     lexer = Syntax.guess_lexer(name, text) if name else "text"
-    syntax = Syntax(text, lexer, theme="ansi_dark" if dark else "ansi_light")
-    yield from syntax.highlight(text).split("\n", allow_blank=True)
+    told = Syntax(text, lexer, theme="ansi_dark" if dark else "xcode").highlight(text)
+    if not dark:  # on white, ANSI's yellow cannot be read; the ground is that of the row
+        told.style = ""
+        told.spans = [one._replace(style=Style(color=Style.parse(str(one.style)).color)) for one in told.spans]
+    yield from told.split("\n", allow_blank=True)
     while True:  # a lexer that drops a blank line at the end
         yield Text("")

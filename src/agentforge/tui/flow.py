@@ -158,6 +158,8 @@ class Flow:
         elif reply.text:
             await self._app.transcript.remark(reply.text, kind="error")
         self.show_status()
+        if end.line.startswith("/resolve"):
+            self._app.choices.look_for_questions()
         if reply.action == "exit":
             self._app.leave(0)
         elif reply.action == "open":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from textual.theme import Theme
 
 THEMES = ("dark", "light", "contrast")
@@ -105,3 +106,10 @@ def themes() -> tuple[Theme, ...]:
             panel="#202020", dark=True,
         ),
     )  # fmt: skip
+
+
+def markdown_parser() -> MarkdownIt:
+    """Tables, but no links that nobody wrote: `textkit.py` is a file, not a host in Paraguay."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from agentforge.app.sessions.display import (
     skill_words,
     telling,
     tokens_text,
+    unseen_words,
     unstarted,
     window_words,
 )
@@ -28,13 +30,12 @@ from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.text.hygiene import clean
 from agentforge.session.decide import SPAWNS
-from agentforge.tui.looks import Signs
+from agentforge.tui.looks import Signs, markdown_parser
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
 from agentforge.tui.thinking import Thinking
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from textual.events import Paste
     from textual.widgets import Markdown
 
@@ -47,6 +48,8 @@ _DROPPED = 100
 _REPLY = 24_000
 _HISTORY = 40
 _OWN = "own command"
+_HANDED_OVER = re.compile(r"\n\n(?=<(?:file|folder|pasted|untrusted)\b|From standard input:\n)")
+"""Behind the words of a message stands what goes with it."""
 
 
 class Transcript(VerticalScroll):
@@ -107,7 +110,7 @@ class Transcript(VerticalScroll):
             self._thinking.fold()
             if self._reply is None or self._reply_size > _REPLY:
                 await self.end_reply()
-                self._reply = Markdown(classes="reply", open_links=False, parser_factory=_parser)
+                self._reply = Markdown(classes="reply", open_links=False, parser_factory=markdown_parser)
                 await self._add(self._reply)
             self._reply_text.append(text)
             self._reply_size += len(text)
@@ -140,6 +143,8 @@ class Transcript(VerticalScroll):
                 if event.text and not self._streamed:
                     await self.stream(event.text)
                 await self.end_reply()
+                if unseen := unseen_words(event):
+                    await self.remark(unseen, kind="denied")
             elif isinstance(event, kinds.ToolStarted):
                 await self._call(event, item.diff)
             elif isinstance(event, kinds.ToolFinished):
@@ -219,7 +224,7 @@ class Transcript(VerticalScroll):
     async def _show_entry(self, entry: Entry, argument: str) -> None:
         """Show a message of an earlier time."""
         if entry.kind == "user":
-            await self.said(entry.text.split("\n\n<file ")[0])
+            await self.said(_HANDED_OVER.split(entry.text)[0])
         elif entry.kind == "tool":
             status = entry.status if entry.status in ("success", "error", "denied") else "success"
             result = entry.summary.removeprefix(f"{entry.name}: ")
@@ -322,10 +327,3 @@ class _Alone:
         if not self._depth:
             self._owner = None
             self._lock.release()
-
-
-def _parser() -> MarkdownIt:
-    """Tables, but no links that nobody wrote: `textkit.py` is a file, not a host in Paraguay."""
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -36,9 +36,9 @@ class Working(Static):
         """Tick only while something goes on."""
         self._clock = self.set_interval(_TICK_S, self._draw, pause=True)
 
-    def begin(self) -> None:
-        """A turn begins."""
-        self._since, self._doing = time.monotonic(), "thinks"
+    def begin(self, doing: str = "thinks") -> None:
+        """A turn, or a command, begins."""
+        self._since, self._doing = time.monotonic(), doing
         self._clock.resume()
         self._draw()
 

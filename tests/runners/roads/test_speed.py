@@ -70,6 +70,13 @@ def test_an_exception_that_the_base_does_not_raise_is_another_result(project: Ca
     assert speed(project, "    raise ValueError('too long')\n") == ("another result", "it raises ValueError: too long")
 
 
+def test_a_statement_that_raises_where_it_is_looked_at_has_no_result(project: Callable[..., Project]) -> None:
+    seen = TimedStatement(
+        statement="__import__('sys').getprofile() and 1 / 0; common(left, right)", setup=_SETUP, requirement="REQ-001"
+    )
+    assert speed(project, _SET, seen) == ("no result", "it raises ZeroDivisionError at the base")
+
+
 def test_a_cache_is_told_because_only_repeated_calls_are_faster(project: Callable[..., Project]) -> None:
     body = "    key = tuple(left), tuple(right)\n    if key not in _KNOWN:\n"
     body += "        _KNOWN[key] = [word for word in left if word in right]\n    return list(_KNOWN[key])\n"

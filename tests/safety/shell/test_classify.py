@@ -69,6 +69,7 @@ def test_there_are_more_than_sixty_commands_of_every_day() -> None:
         ("python a.py", "run"),
         ("python -c 1", "run"),
         ("python - <<'E'\nprint(1)\nE", "run"),
+        ("ls; python - <<'E'\nprint(1)\nE", "run"),
         ("uvicorn app:app", "server"),
         ("frobnicate", "unknown"),
         ("sudo ls", "unknown"),

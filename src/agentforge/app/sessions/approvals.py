@@ -104,7 +104,10 @@ def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
 
 
 APPROVE = "Approve and build"
+APPROVE_EDITS = "Approve, and change files without asking"
 KEEP_PLANNING = "Keep planning"
+_ASKING = ("on-request", "auto-edit")
+"""Modes of approval that ask about a change of a file."""
 _QUESTION = "Carry out this plan?"
 
 
@@ -115,10 +118,13 @@ def put_plan(chat: Chat, plan: str) -> str | None:
         "" = approved; else what they said instead; None = nobody answered.
     Side effects: an approval switches to build mode before the model's next step.
     """
-    answer = chat.desk.person.ask(f"{plan}\n\n{_QUESTION}", (APPROVE, KEEP_PLANNING))
-    if answer != APPROVE:
+    shop = chat.workshop
+    approval = shop.setting("approval") or chat.options.approval or shop.settings.text("approval")
+    options = (APPROVE, *((APPROVE_EDITS,) if approval in _ASKING else ()), KEEP_PLANNING)
+    answer = chat.desk.person.ask(f"{plan}\n\n{_QUESTION}", options)
+    if answer not in (APPROVE, APPROVE_EDITS):
         return answer
-    chat.inbox.switch({"work_mode": "build"})
+    chat.inbox.switch({"work_mode": "build", **({"approval": "on-failure"} if answer == APPROVE_EDITS else {})})
     return ""
 
 

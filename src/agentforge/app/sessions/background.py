@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.frozen import dataclass
 
 _TAIL = 400
+_WAITS = "has a question for you: /resolve"
 _TASKS = "tasks"
 
 
@@ -38,7 +39,8 @@ class JobLine:
     def text(self) -> str:
         """As one line."""
         where = f"{self.stage} step {self.step}" if self.stage else "starting"
-        end = f"{self.outcome}{': ' + self.error if self.error else ''}"
+        outcome = _WAITS if self.outcome == "escalated" else self.outcome
+        end = f"{outcome}{': ' + self.error if self.error else ''}"
         return f"{self.task_id or self.title} · {end if self.outcome else where}"
 
 

@@ -16,7 +16,7 @@ from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.events.kinds import ChildFinished, SessionChanged, ToolFinished, ToolStarted
+    from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
     from agentforge.events.state.run_state import RunState
 
 
@@ -158,6 +158,13 @@ def window_words(event: WindowFilling | HistoryCompacted) -> str:
     kept = " What you said and attached stays whole." if event.kept else ""
     sizes = f"{tokens_text(event.tokens_before)} -> {tokens_text(event.tokens_after)} tokens"
     return f"Summarised {count} earlier {'message' if count == 1 else 'messages'} to free context ({sizes}).{kept}"
+
+
+def unseen_words(event: ModelReplied) -> str:
+    """Which images the model does not see, "" where it saw all."""
+    if not event.unseen:
+        return ""
+    return f"{event.model} does not see images: it was told that {', '.join(event.unseen)} is there, and no more"
 
 
 def skill_words(event: SessionChanged) -> list[str]:

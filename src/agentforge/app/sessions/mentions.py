@@ -179,7 +179,8 @@ def _file(place: Path, name: str) -> tuple[str, str]:
             hint=f"write {name} without the @ and say which part matters; the agent can search and read it",
         )
     text = data.decode("utf-8", "replace")
-    return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {text.count(chr(10)) + 1:,} lines"
+    count = len(text.splitlines())
+    return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {count:,} line{'s' * (count != 1)}"
 
 
 def mentioned(chat: Chat, text: str) -> Notes:

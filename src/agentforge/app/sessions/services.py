@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from agentforge.workspace.sandbox.box import Sandbox
 
 
-_FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox")
+_FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox", "shed")
 
 
 class Workshop:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 _SHOWN = 100
 _DEEDS = {
     "accept": "agree to what it offers now",
-    "resources": "list its resources and prompts",
+    "resources": "show what it offers",
     "restart": "start it again",
     "login": "log in",
 }
 _NONE = (
     "There are no MCP servers. In a terminal: `agentforge mcp add NAME -- COMMAND`, or `agentforge mcp add NAME URL`."
 )
+_STATES = {"idle": "starts with its first call", "ready": "connected"}
 _ACTIONS = ("list", "restart", "accept", "resources", "read", "prompt", "login")
 
 
@@ -54,6 +55,10 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
     shed = chat.workshop.shed
     action, _, name = rest.partition(" ")
     servers = shed.servers
+    if servers is None:  # one may have been added since the settings were read
+        chat.workshop.reload()
+        shed = chat.workshop.shed
+        servers = shed.servers
     if servers is None:
         return SlashReply(text=_NONE)
     if action in ("", "list"):
@@ -73,9 +78,10 @@ def _done(servers: Servers, action: str, rest: str) -> SlashReply:
     if name not in {one.name for one in servers.statuses()}:
         raise UsageError(f"there is no MCP server {name!r}", hint="/mcp lists them")
     if action == "resources":
-        found = servers.listing(name)
+        servers.connect([name])
+        found = {**servers.listing(name), "tools": list(_status(servers, name).tools)}
         lines = [f"- {kind[:-1]} {one}" for kind, items in found.items() for one in items]
-        return SlashReply(text="\n".join(lines) or f"{name} offers neither resources nor prompts", data=dict(found))
+        return SlashReply(text="\n".join(lines) or f"{name} offers nothing", data=found)
     if action == "read":
         return SlashReply(text="\n".join(servers.read(name, one).text for one in words))
     if action == "prompt" and words:
@@ -115,18 +121,27 @@ def _listed(servers: Servers, refused: dict[str, str]) -> SlashReply:
 
 def _choices(one: Status) -> list[Choice]:
     """What can be done with a server."""
-    about = f"{one.state}{f': {one.reason}' if one.reason else ''}, {len(one.tools)} tools"
     deeds = ["accept"] if one.changed else []
+    logs_in = ["login"] if one.where.startswith(("http://", "https://")) else []
     return [
-        Choice(value=f"{deed} {one.name}", label=f"{one.name}: {_DEEDS[deed]}", about=about)
-        for deed in (*deeds, "resources", "restart", "login")
+        Choice(value=f"{deed} {one.name}", label=f"{one.name}: {_DEEDS[deed]}", about=_standing(one))
+        for deed in (*deeds, "resources", "restart", *logs_in)
     ]
 
 
+def _standing(one: Status) -> str:
+    """Where a server stands, in words."""
+    state = _STATES.get(one.state, one.state)
+    return f"{state}{f': {one.reason}' if one.reason else ''}, {len(one.tools)} tool{'s' * (len(one.tools) != 1)}"
+
+
+def _status(servers: Servers, name: str) -> Status:
+    return next(one for one in servers.statuses() if one.name == name)
+
+
 def _line(one: Status) -> str:
-    reason = f": {one.reason}" if one.reason else ""
     changed = f"; changed, see /mcp accept {one.name}: {', '.join(one.changed)}" if one.changed else ""
-    return f"- {one.name} ({one.where[:80]}): {one.state}{reason}, {len(one.tools)} tools{changed}"
+    return f"- {one.name} ({one.where[:80]}): {_standing(one)}{changed}"
 
 
 def _words(chat: Chat, word: str) -> tuple[str, ...]:

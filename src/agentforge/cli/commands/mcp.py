@@ -198,7 +198,8 @@ def _added(name: str, server: Mapping[str, object], *, scope: str, as_json: bool
         write_json({"name": name, "scope": scope, "file": str(file), "settings": server})
         return 0
     click.echo(
-        f"Added {name} to {printable(str(file))}. `agentforge mcp get {name}` starts it and shows what it offers."
+        f"Added {name} to {printable(str(file))}. `agentforge mcp get {name}` starts it and shows what it offers;"
+        " a conversation that is open takes it with /reload."
     )
     if scope == "project":
         click.echo("It is used once you agreed to it: the next conversation asks, or run `agentforge trust`.")

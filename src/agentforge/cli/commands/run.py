@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.sessions.display import child_progress, child_words, ended, skill_words, unstarted, window_words
+from agentforge.app.sessions.display import (
+    child_progress,
+    child_words,
+    ended,
+    skill_words,
+    unseen_words,
+    unstarted,
+    window_words,
+)
 from agentforge.app.sessions.headless import (
     Mark,
     allowed_names,
@@ -28,12 +36,13 @@ from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
+from agentforge.cli.running.stream_input import StreamedInput
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.cli.startup.flag import Command, option, work_mode_option
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of, form_options, limits_of, plain
-from agentforge.cli.startup.stdin import messages, piped_text
+from agentforge.cli.startup.stdin import piped_text
 from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.safety.text.hygiene import clean
@@ -98,7 +107,7 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
     "--input-format",
     type=click.Choice(("text", "stream-json")),
     default="text",
-    help="stream-json: every line of standard input is a message, until it ends.",
+    help='stream-json: every line of standard input is a message; with "steer": true it reaches the turn that goes on.',
 )
 @option("--include-partial-messages", "pieces", is_flag=True, help="Stream the pieces of a reply as they come in.")
 @option(
@@ -131,9 +140,12 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
         if form == "stream-json":
             write_json(opening_line(chat), form=form)
         code = 0
-        for said in messages() if streamed else (text,):
+        for said in StreamedInput(chat).messages() if streamed else (text,):
             turn = partial(_structured, chat, said, notes, schema)
             code = _driven(chat, turn, form=form) or code
+            for _, error in chat.inbox.refused:
+                sys.stderr.write(f"note: a message was not handed over: {printable(str(error))}\n")
+            chat.inbox.refused = []
         if chat.workshop.running():
             sys.stderr.write("note: what ran in the background ends with this command\n")
         _tell_left_out(chat)
@@ -271,6 +283,8 @@ def _tell_window(event: Event, _state: RunState) -> None:
         told = tuple(skill_words(event))
     elif isinstance(event, kinds.ChildFinished):
         told = (child_words(event),)
+    elif isinstance(event, kinds.ModelReplied):
+        told = tuple(filter(None, [unseen_words(event)]))
     sys.stderr.write("".join(f"note: {printable(words)}\n" for words in told))
 
 

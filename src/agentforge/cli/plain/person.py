@@ -13,6 +13,7 @@ from agentforge.app.sessions.display import (
     child_words,
     ended,
     skill_words,
+    unseen_words,
     unstarted,
     window_words,
 )
@@ -87,9 +88,7 @@ class PlainPerson:
         if isinstance(event, kinds.ModelCalled):
             self._streamed = False
         elif isinstance(event, kinds.ModelReplied):
-            if event.text and not self._streamed:
-                self.delta(event.text)
-            self.finish_line()
+            self._replied(event)
         elif isinstance(event, kinds.ToolStarted):
             self._calls[event.step, event.index] = begun(event)
         elif isinstance(event, kinds.ToolFinished):
@@ -108,6 +107,13 @@ class PlainPerson:
         elif isinstance(event, conversing.TodosChanged):
             done = sum(1 for item in state.talk.todos.values() if isinstance(item, dict) and item.get("done"))
             self._note(f"todos: {done} of {len(state.talk.todos)} done")
+
+    def _replied(self, event: kinds.ModelReplied) -> None:
+        if event.text and not self._streamed:
+            self.delta(event.text)
+        self.finish_line()
+        if unseen := unseen_words(event):
+            self._note(unseen)
 
     def child_heard(self, name: str, event: Event, state: RunState) -> None:
         """Say what a subagent has just done; several of them tell it in threads of their own."""

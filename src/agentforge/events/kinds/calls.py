@@ -51,6 +51,7 @@ class ModelReplied(Event):
         others: texts of the further samples, where several were asked for.
         kept: sealed pieces that the model wants back with this reply: {by: `provider/name`, block}.
         failed: models that were asked before the one that answered, and failed: {model, slug, message}.
+        unseen: names of new images that the model does not see; it was told that they are there.
     """
 
     step: int
@@ -67,6 +68,7 @@ class ModelReplied(Event):
     others: tuple[str, ...] = ()
     kept: tuple[Json, ...] = ()
     failed: tuple[Json, ...] = ()
+    unseen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

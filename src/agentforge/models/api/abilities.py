@@ -80,6 +80,13 @@ def blind(message: Message) -> Message:
     return replace(message, parts=(*message.parts, Text(text=told)), pictures=())
 
 
+def unseen(request: ModelRequest, *, sees: bool) -> tuple[str, ...]:
+    """The names of the images that a model which does not see was given since it spoke last."""
+    spoke = [place for place, message in enumerate(request.messages) if message.role == "assistant"]
+    new = request.messages[spoke[-1] + 1 if spoke else 0 :]
+    return () if sees else tuple(one.name for message in new for one in message.pictures)
+
+
 def used(request: ModelRequest, abilities: frozenset[str]) -> frozenset[str]:
     """Which of the abilities a request makes use of."""
     wished = {

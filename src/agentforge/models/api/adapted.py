@@ -16,7 +16,7 @@ from agentforge.errors import (
 )
 from agentforge.installation import command_for
 from agentforge.messages import ModelReply, ToolCall, Usage
-from agentforge.models.api.abilities import blind
+from agentforge.models.api.abilities import blind, unseen
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.dialects.dialect import arguments_object
 from agentforge.models.dialects.refusals import back_off_s, error_for_status
@@ -109,6 +109,7 @@ class AdaptedModel:
             requests=number,
             duration_ms=round((time.monotonic() - started) * 1000),
             usage_reported=reported,
+            unseen=unseen(request, sees=self.name.partition("/")[0] in _SEEING),
             kept=({"by": self.name, "block": _dumped(response)},) if calls else (),
         )
 

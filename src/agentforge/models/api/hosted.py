@@ -11,7 +11,7 @@ from agentforge.cancelling import pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
 from agentforge.messages import ModelReply, Usage
-from agentforge.models.api.abilities import of_provider, refused, used, within
+from agentforge.models.api.abilities import of_provider, refused, unseen, used, within
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.dialect import parse_object
@@ -127,6 +127,7 @@ class HostedModel:
 
     def _ask(self, request: ModelRequest, on_delta: Callable[[str], None] | None) -> ModelReply:
         started = time.monotonic()
+        not_seen = unseen(request, sees="images" in self.abilities)
         request, body = self._within_spec(request), self.body(request)
         answer, requests = self._wire.exchange(
             self._url, body, headers=self._headers, read=lambda response: self._read(response, request, on_delta)
@@ -144,6 +145,7 @@ class HostedModel:
             usage_reported=told is not None,
             sent=digest_bytes(body),
             others=tuple(_whole(text, request.prefill) for text in answer.others),
+            unseen=not_seen,
             kept=tuple({"by": self.name, "block": block} for block in answer.kept),
         )
 

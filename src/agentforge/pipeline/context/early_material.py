@@ -16,6 +16,7 @@ from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_row
 from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage, items
+from agentforge.workspace.code.symbols import language_of
 from agentforge.workspace.git.queries import top_level
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
@@ -124,7 +125,8 @@ def _candidates(words: str, runtime: Runtime) -> list[Section]:
         ends=True,
     )
     tests = [item for item in found if item.is_test][:_TESTS_SHOWN]
-    views = likely_views(runtime.worktree, sources, named=terms)
+    code_first = sorted(sources, key=lambda item: item is not sources[0] and not language_of(item.path))
+    views = likely_views(runtime.worktree, code_first, named=terms)
     return [listed, drawn, *views, *likely_views(runtime.worktree, tests, named=terms, behind=_SOURCES_BEFORE_TESTS)]
 
 

@@ -45,7 +45,7 @@ _DEFINING = (
 )
 _IMPORTING = ("import ", "from ", "use ", "#include", "package ", "const ", "require", "'use strict'", '"use strict"')
 
-EDGE, _NEAR, WHOLE, _BESIDE, HEADING, _REST = 0, 1, 2, 3, 4, 100
+EDGE, _NEAR, WHOLE, BESIDE, HEADING, _REST = 0, 1, 2, 3, 4, 100
 """In which order the ranges of one level are served: the lines that matter, those near them, whole definitions, those only
 spoken of, the file's head, what is left."""
 
@@ -100,7 +100,7 @@ def _wants(
             (symbol, line),
         ]
     for symbol, line in found:
-        order = WHOLE if not first_of_all or symbol.line in first_of_all else _BESIDE
+        order = WHOLE if not first_of_all or symbol.line in first_of_all else BESIDE
         yield from _definition(symbols, symbol, line, level, order=order)
     free = [line for line in lines if line not in inside] or ([] if found else _lines_with(text, unknown))
     for line in free:

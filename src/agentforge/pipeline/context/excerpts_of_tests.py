@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.sections import Level, View, Want, runs_of
 from agentforge.pipeline.context.excerpts import (
+    BESIDE,
     EDGE,
     HEAD,
     HEADING,
@@ -210,7 +211,7 @@ def _law(text: str, symbols: Sequence[Symbol], new: Sequence[int], room: int) ->
     for first, last in runs_of(law):
         yield Want(first=first, last=last, level=Level.LAW, why="new in the frozen tests")
     for first, last in runs_of(set(new) - law):
-        yield Want(first=first, last=last, order=WHOLE, why="new in the frozen tests")
+        yield Want(first=first, last=last, order=BESIDE, why="new in the frozen tests")
 
 
 def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> Iterator[Want]:
@@ -218,7 +219,7 @@ def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> 
     spoken = words_in(text.split("\n"), tests)
     aids = [one for one in symbols if one.name in spoken and not one.parent and one not in tests]
     for one in tests:
-        yield Want(first=one.line, last=one.end_line, order=WHOLE, why="a frozen test")
+        yield Want(first=one.line, last=one.end_line, order=BESIDE, why="a frozen test")
     for one in aids:
         last = min(one.end_line, one.line + HEAD)
         yield Want(first=one.line, last=last, order=HEADING, why="a frozen test uses it")

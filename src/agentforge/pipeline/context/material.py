@@ -35,7 +35,7 @@ from agentforge.workspace.code.symbols import language_of
 
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
 _FILES_SHOWN = 12
-_FROZEN_WHOLE, _FROZEN_LAW = 20, 35
+_FROZEN_WHOLE, _FROZEN_LAW = 12, 15
 """Per cent of a step up to which frozen test files are law as a whole, and up to which what is new in them is."""
 
 

@@ -190,6 +190,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int)
         order=order,
         foreign=foreign,
         ends=result.name in _LISTING,
+        note="ask again for the part that matters",
         share=share,
         beyond=Level.SKETCH,  # hundreds of hits say less than the source of the likely places
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +42,7 @@ from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import implementations, outline_of
+from agentforge.workspace.code.symbols import implementations, language_of, outline_of
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import Effect
@@ -148,11 +149,22 @@ def _before(state: RunState, runtime: Runtime) -> list[Section]:
     with TemporaryDirectory(prefix="agentforge-base-") as folder:
         root, terms = Path(folder) / "tree", terms_of(words)
         runtime.git.materialise(state.trees["baseline"], root)
-        views = [code_view(root, path, names=terms, state=told) for path in files]
+        edits = {path: edited_lines(root / path, runtime.worktree / path) for path in files}
+        views = [code_view(root, path, names=terms, lines=edits[path], state=told) for path in files]
         found = rank(root, terms, text=words, limit=_CANDIDATES)
-        sources = [one for one in found if not one.is_test and one.path not in files]
+        sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
         styles = style_views(root, near=files, tests=tests, words=terms)
         return [*(one for one in views if one is not None), *likely_views(root, sources, named=terms), *styles]
+
+
+def edited_lines(before: Path, after: Path) -> list[int]:
+    """The lines of a file as it was that the change took away or wrote beside: what is around them has to be seen whole."""
+    try:
+        old, new = (path.read_text("utf-8").split("\n") for path in (before, after))
+    except (OSError, ValueError):
+        return []
+    places = SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
+    return sorted({max(1, first if tag == "insert" else first + 1) for tag, first, _, _, _ in places if tag != "equal"})
 
 
 def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:

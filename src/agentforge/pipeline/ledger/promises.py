@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 WRONG_TODAY, STAYS = "it is what is wrong today", "it must stay"
 _KEY = "stated"
+_SPAN = re.compile(r"`([^`]+)`")
 
 
 def doubtful(state: RunState) -> Ask | None:
@@ -68,6 +71,8 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     for entry, becomes in placed(state):
         requirement = next(iter(becomes.requirements), "")
         for claim, tense in examples_of(state.request, entry.start, entry.end, reader):
+            if not stands_alone(claim.call, state.request[entry.start : entry.end]):
+                continue
             if tense != "observed" and entry.number not in gone and _squeezed(claim.call) not in spoken:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
     wanted = {spelling(claim.call) for claim, tense in found if tense == "wanted"}
@@ -76,6 +81,31 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
         for claim, tense in found
         if tense == "wanted" or spelling(claim.call) not in wanted
     )
+
+
+def stands_alone(call: str, ask: str) -> bool:
+    """Whether an example can be tried without what its ask calls before it: "after `open(1)`, `f(2)` is 3" cannot."""
+    before = ask.partition(call)[0]
+    named = {name for span in _SPAN.findall(before) if (name := _called(span))}
+    return not named - {_first_name(call)}
+
+
+def _called(span: str) -> str:
+    """The first name of a call with literal arguments alone, "" of everything else, such as a signature."""
+    try:
+        tree = ast.parse(span.strip(), mode="eval").body
+        if not isinstance(tree, ast.Call):
+            return ""
+        for value in (*tree.args, *(one.value for one in tree.keywords)):
+            ast.literal_eval(value)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return _first_name(span.strip())
+
+
+def _first_name(code: str) -> str:
+    found = re.match(r"[A-Za-z_$][\w$]*", code)
+    return found[0] if found else ""
 
 
 def _spoken(state: RunState) -> str:

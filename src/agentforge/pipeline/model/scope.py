@@ -85,7 +85,8 @@ def superseded_tests(spec: Json) -> tuple[str, ...]:
     from agentforge.workspace.code.relevance import is_test_path
 
     rows = [item for item in items(spec.get("symbols")) if item.get("change") in ("changed", "removed")]
-    named = [(str(item.get("file", "")), str(item.get("name", "")).replace(".", "::")) for item in rows]
+    spelled = [(str(item.get("file", "")), str(item.get("name", ""))) for item in rows]
+    named = dict.fromkeys(one for path, name in spelled for one in ((path, name.replace(".", "::")), (path, name)))
     return tuple(f"{path}::{name}" for path, name in named if path and is_test_path(path))
 
 

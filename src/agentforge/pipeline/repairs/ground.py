@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.definitions import defines, dotted
+from agentforge.verification.source.test_hashes import test_hashes
 
 Draft = dict[str, object]
 """A draft that is being repaired, in place."""
@@ -59,10 +60,12 @@ class RepairContext:
         return None if text is None else defines(path, name, text.encode(), exactly=True)
 
     def holds(self, path: str, name: str) -> bool:
-        """Whether a file defines a symbol or at least holds its last word: a local name, a label, a heading, a constant."""
+        """Whether a file defines a symbol, has a test of that title, or holds the name's last word: a label, a heading."""
         text = self.text(path)
         if text is None:
             return False
+        if any(title == name for title, _ in test_hashes(path, text.encode())):
+            return True
         word = re.escape(dotted(name).rsplit(".", 1)[-1])
         return bool(word) and (
             defines(path, name, text.encode()) is True or re.search(rf"(?<!\w){word}(?!\w)", text) is not None

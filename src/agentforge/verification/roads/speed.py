@@ -125,10 +125,12 @@ def measure_speed(rig: Rig, one: TimedStatement, *, base_tree: str, tree: str) -
         ToolchainError: the project's interpreter cannot run such programs.
     """
     with _place(rig, base_tree) as base, _place(rig, tree) as now:
-        old, again = _look(base, rig, one), _look(base, rig, one)
+        first, again = _look(base, rig, one), _look(base, rig, one)
         new = _look(now, rig, one)
+        old, again = ([row for row in rows if "nearby" in row] for rows in (first, again))
         if not old:
-            return Speed(verdict="no result", why="it told no result at the base")
+            raised = next((f"it raises {row['raised']} at the base" for row in first if "raised" in row), "")
+            return Speed(verdict="no result", why=raised or "it told no result at the base")
         steady = [
             a for a, b in zip(old, again, strict=False) if a["nearby"] == b["nearby"] and alike(a["told"], b["told"])
         ]

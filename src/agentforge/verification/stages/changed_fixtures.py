@@ -38,14 +38,14 @@ def _declared(superseded: Collection[str], *, before: Read, after: Read) -> froz
     by_file: dict[str, set[str]] = {}
     for one in superseded:
         path, _, name = one.partition("::")
-        if path.endswith(".py") and "::" not in name:
+        if path.endswith(".py"):
             by_file.setdefault(path, set()).add(name)
     found: set[str] = set()
     for path, names in by_file.items():
         old, new = _statements(before(path)), _statements(after(path))
         fixtures = names & _fixtures(old).keys() & _fixtures(new).keys()
         still = all(_used_by(old, one) <= _used_by(new, one) for one in fixtures)
-        if fixtures and still and _nothing_else(old, new, fixtures):
+        if fixtures and still and _nothing_else(old, new, fixtures, names - fixtures):
             found |= {f"{path}::{name}" for name in fixtures}
     return frozenset(found)
 
@@ -67,25 +67,69 @@ def _names_in(node: _Function) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - set(_arguments(node))
 
 
-def _nothing_else(old: list[ast.stmt], new: list[ast.stmt], fixtures: Collection[str]) -> bool:
-    """Whether the old text stands but for the fixtures, and what was added changes nothing unasked."""
+def _nothing_else(old: list[ast.stmt], new: list[ast.stmt], fixtures: Collection[str], others: Collection[str]) -> bool:
+    """Whether the old text stands but for the fixtures, and what was added changes nothing unasked.
+
+    Args:
+        others: tests of the file that the specification changes, too: they may be anything.
+    """
+    old, new = ([node for node in body if not (isinstance(node, _DEFS) and node.name in others)] for body in (old, new))
     before, after = (Counter(_parts(body, fixtures)) for body in (old, new))
     if before - after:
         return False
     known = {*fixtures, *(name for node in old for name in _bound(node))}
     counted = Counter(name for node in new for name in _bound(node))
     added = [node for node in new if any(after[part] > before[part] for part in _parts_of(node, fixtures))]
-    return all(map(_is_quiet, added)) and all(counted[name] <= 1 for name in known) and not _for_all(new, old)
+    quiet = all(_is_quiet(node, known) for node in added)
+    return quiet and all(counted[name] <= 1 for name in known) and not _for_all(new, old)
 
 
+_OF_CLASSES = frozenset(
+    [
+        "setUp",
+        "tearDown",
+        "setUpClass",
+        "tearDownClass",
+        "asyncSetUp",
+        "asyncTearDown",
+        "setup_method",
+        "teardown_method",
+        "setup_class",
+        "teardown_class",
+    ]
+)
+"""What runs around each test of a class, or around all of them, without being asked for."""
+_OF_MODULES = frozenset(
+    [
+        "setUpModule",
+        "tearDownModule",
+        "setup_module",
+        "teardown_module",
+        "setup_function",
+        "teardown_function",
+        "load_tests",
+    ]
+)
+_MARKS = ("pytest.mark.", "unittest.", "mock.", "patch")
+"""How what stands above a test begins where it does nothing until the test runs."""
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-def _is_quiet(node: ast.stmt) -> bool:
-    """Whether a new statement does nothing by itself: an import, a constant, or a function that somebody has to ask for."""
+def _is_quiet(node: ast.stmt, known: Collection[str]) -> bool:
+    """Whether a new statement does nothing by itself: an import, a constant, a test, a class, or a function to be asked for.
+
+    Args:
+        known: names that the old text binds, classes among them.
+    """
     if isinstance(node, _DEFS):
-        return not node.name.startswith("pytest_") and all(map(_is_fixture, node.decorator_list))
+        owner, _, name = node.name.rpartition("::")
+        if name.startswith("test"):
+            return all(ast.unparse(mark).startswith(_MARKS) for mark in node.decorator_list)
+        unasked = name.startswith("pytest_") or name in _OF_MODULES or (name in _OF_CLASSES and owner in known)
+        return not unasked and all(map(_is_fixture, node.decorator_list))
+    if isinstance(node, ast.ClassDef):
+        return not node.decorator_list and not any(isinstance(one, ast.Call) for one in ast.walk(node))
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     constant = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
     return isinstance(node, _IMPORTS) or (constant and not any(isinstance(one, ast.Call) for one in ast.walk(node)))
@@ -138,7 +182,25 @@ def _asked_for(test: str, read: Read) -> frozenset[str]:
     known |= {one: (path, asked) for one, asked in _fixtures(_statements(data)).items()}
     function, owners = node
     marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
-    return _closure({*_arguments(function), *_used(marks)}, known)
+    around = {
+        f"{owner}::{name}" for owner in _with_bases("::".join(one.name for one in owners), data) for name in _OF_CLASSES
+    }
+    return _closure({*_arguments(function), *_used(marks), *around}, known)
+
+
+def _with_bases(owner: str, data: bytes) -> set[str]:
+    """A class of a file and the classes of that file that it comes from."""
+    bases = {
+        node.name: [one.id for one in node.bases if isinstance(one, ast.Name)]
+        for node in _statements(data)
+        if isinstance(node, ast.ClassDef)
+    }
+    seen: set[str] = set()
+    left = {owner} if owner else set()
+    while left:
+        seen |= left
+        left = {base for one in left for base in bases.get(one, ())} - seen
+    return seen
 
 
 def _closure(names: set[str], known: Mapping[str, tuple[str, frozenset[str]]]) -> frozenset[str]:
@@ -157,12 +219,17 @@ def _used(marks: Iterable[ast.expr]) -> Iterator[str]:
 
 
 def _fixtures(body: Iterable[ast.stmt]) -> dict[str, frozenset[str]]:
-    """The fixtures that a module defines under their own names, with those that each asks for."""
+    """The fixtures that a module defines under their own names, with those that each asks for; what runs around the tests of a
+    class is one of theirs."""
     return {
-        node.name: frozenset(_arguments(node))
+        node.name: frozenset() if _is_around(node) else frozenset(_arguments(node))
         for node in body
-        if isinstance(node, _DEFS) and any(_is_fixture(mark) for mark in node.decorator_list)
+        if isinstance(node, _DEFS) and (_is_around(node) or any(_is_fixture(mark) for mark in node.decorator_list))
     }
+
+
+def _is_around(node: _Function) -> bool:
+    return "::" in node.name and node.name.rpartition("::")[2] in _OF_CLASSES
 
 
 def _is_fixture(mark: ast.expr) -> bool:
@@ -176,7 +243,38 @@ def _arguments(node: _Function) -> list[str]:
 
 
 def _statements(data: bytes | None) -> list[ast.stmt]:
+    """The statements of a module; a class is its head, followed by its members under `Class::name`."""
     try:
-        return ast.parse(data or b"").body
+        return [*_flat(ast.parse(data or b"").body, "")]
     except (SyntaxError, ValueError):
         return []
+
+
+def _flat(body: Iterable[ast.stmt], owner: str) -> Iterator[ast.stmt]:
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            name = f"{owner}::{node.name}" if owner else node.name
+            yield ast.ClassDef(
+                name=name,
+                bases=node.bases,
+                keywords=node.keywords,
+                body=[ast.Pass()],
+                decorator_list=node.decorator_list,
+            )
+            yield from _flat(node.body, name)
+        elif owner and isinstance(node, _DEFS):
+            node.name = f"{owner}::{node.name}"
+            yield node
+        elif owner:
+            yield _of_class(node, owner)
+        else:
+            yield node
+
+
+def _of_class(node: ast.stmt, owner: str) -> ast.stmt:
+    """A statement of a class body, which binds nothing in the module: as a constant where it does nothing by itself."""
+    text = f"{owner}: {ast.dump(node)}"
+    words = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    if words or isinstance(node, ast.Pass) or _is_quiet(node, ()):
+        return ast.Assign(targets=[ast.Name(id=text, ctx=ast.Store())], value=ast.Constant(value=None))
+    return ast.Expr(value=ast.Constant(value=text))

@@ -200,24 +200,28 @@ class Git:
         """Attach a note to a commit under `ref` (such as `refs/notes/agentforge`), replacing an older one."""
         self._command.output("notes", f"--ref={ref}", "add", "-f", "-F", "-", commit, stdin=text.encode())
 
-    def materialise(self, tree: str, dest: Path) -> None:
+    def materialise(self, tree: str, dest: Path, *, index: Path | None = None) -> None:
         """Write the files of a tree or commit into a new folder, from git objects alone.
 
         Line ends follow the tree's own `.gitattributes`; filters (git-lfs and the like) do not run, so their files hold
         what git stores. A submodule is an empty folder.
 
+        Args:
+            index: is kept. Where it exists, `dest` holds files that were written by it, and only what differs is written.
         Raises:
-            ConflictError: `dest` exists and is not empty.
+            ConflictError: `dest` exists and is not empty, and there is no index of it.
         """
-        if dest.exists() and any(dest.iterdir()):
+        known = index is not None and index.exists()
+        if not known and dest.exists() and any(dest.iterdir()):
             raise ConflictError(f"cannot check out into {dest}: it is not empty", hint="choose a new folder")
         dest.mkdir(parents=True, exist_ok=True)
-        index = dest.with_name(f".{dest.name}.index")
+        private = index or dest.with_name(f".{dest.name}.index")
         try:
-            at = Checkout(git_dir=self._command.git_dir, work_tree=dest, index=index)
+            at = Checkout(git_dir=self._command.git_dir, work_tree=dest, index=private)
             self._command.output("read-tree", "--reset", "-u", tree, at=at)
         finally:
-            index.unlink(missing_ok=True)
+            if index is None:
+                private.unlink(missing_ok=True)
 
     # Branches and refs
 

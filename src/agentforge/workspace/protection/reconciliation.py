@@ -230,16 +230,17 @@ def _leads_out(name: str, target: str) -> bool:
 
 
 Look = tuple[int, ...]
-"""Mode of a folder; mode, size, times of change (ns) and inode of everything else."""
+"""Mode of a folder (all of it where one looks closely); mode, size, times of change (ns) and inode of everything else."""
 Looks = dict[str, Look]
 """By path relative to the folder, `/` between the parts; names that are not UTF-8 hold surrogates."""
 
 
-def scan(root: Path, *, without: Collection[str] = ()) -> Looks:
+def scan(root: Path, *, without: Collection[str] = (), closely: bool = False) -> Looks:
     """Look at everything below a folder but its own `.git`. The time of a change cannot be set by who makes it.
 
     Args:
         without: folders, as the keys of the result name them, that are not entered.
+        closely: a folder has the look of a file, which changes with what is put into it; a file's changes when it is read, too.
     Side effects: a folder that cannot be entered is opened to its owner; its look is the one that it had.
     """
     looks: Looks = {}
@@ -249,10 +250,11 @@ def scan(root: Path, *, without: Collection[str] = ()) -> Looks:
         for entry in _entries(folder):
             name = prefix + entry.name
             info = entry.stat(follow_symlinks=False)
+            whole = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
             if not stat.S_ISDIR(info.st_mode):
-                looks[name] = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+                looks[name] = (*whole, info.st_atime_ns) if closely else whole
             elif name != ".git":
-                looks[name] = (info.st_mode,)
+                looks[name] = whole if closely else (info.st_mode,)
                 if name not in without:
                     pending.append((name + "/", entry.path))
     looks.pop(".git", None)

@@ -33,7 +33,7 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
-_DASH = re.compile(r"(^\s*|&& )(python3?|node|ruby|perl|php) -(?= <<)")
+_DASH = re.compile(r"(^\s*|&& |; )(python3?|node|ruby|perl|php) -(?= <<)")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 

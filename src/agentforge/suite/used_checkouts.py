@@ -1,0 +1,132 @@
+"""Checkouts of large repositories that were used: made equal to another tree instead of being written anew.
+
+Writing 50,000 files costs a processor fifteen seconds; looking at them half a second. What a run touched is found by times of
+change, which nobody can set, and is thrown away, folders included, so that nothing passes from one run to the next.
+"""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import threading
+from functools import lru_cache
+from pathlib import Path
+
+from agentforge.errors import AgentForgeError
+from agentforge.workspace.files.file_access import remove_tree
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.reconciliation import Looks, is_folder, scan
+
+FEWEST_FILES = 5_000
+"""With fewer files a checkout is written anew each time."""
+_ENTRY_BYTES = 72
+"""An entry of git's index takes at least so many."""
+_MOST_KEPT = 2
+_REBUILT = ".agentforge-rebuilt"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class UsedCheckout:
+    """A folder with a `tree` of files and the `index` that git wrote them by.
+
+    Attributes:
+        looks: of everything in it, from before it was used.
+    """
+
+    folder: Path
+    tree: str
+    looks: Looks
+
+
+class Shelf:
+    """The used checkouts of one task.
+
+    Args:
+        fewest: files that a checkout has to have to be kept.
+    """
+
+    def __init__(self, *, fewest: int = FEWEST_FILES) -> None:
+        self._fewest = fewest
+        self._kept: list[UsedCheckout] = []
+        self._lock = threading.Lock()
+
+    def check_out(self, git: Git, tree: str, folder: Path) -> UsedCheckout | None:
+        """Put the files of a tree into `folder/tree`.
+
+        Returns:
+            What `put_back` takes when the checkout has been used; None = it is too small to be kept.
+        """
+        with self._lock:
+            used = self._kept.pop() if self._kept else None
+        place, index = folder / "tree", folder / "index"
+        if used is not None and not _made_equal(used, git, tree, folder):
+            remove_tree(place)
+            index.unlink(missing_ok=True)
+        if not place.exists():
+            git.materialise(tree, place, index=index)
+        if index.stat().st_size < self._fewest * _ENTRY_BYTES:
+            return None
+        looks = scan(place, closely=True)
+        return UsedCheckout(folder=folder, tree=tree, looks=looks) if len(looks) >= self._fewest else None
+
+    def put_back(self, used: UsedCheckout) -> bool:
+        """Keep a checkout for the next use; False = there are enough, and it is the caller's to remove."""
+        with self._lock:
+            if len(self._kept) >= _MOST_KEPT:
+                return False
+            self._kept.append(used)
+            return True
+
+    def clear(self) -> None:
+        """Remove what is kept."""
+        while self._kept:
+            remove_tree(self._kept.pop().folder)
+
+
+@lru_cache(maxsize=4)
+def shelf_of(scratch: Path) -> Shelf:
+    """The shelf of a task's scratch folder; it is cleared when this process ends."""
+    shelf = Shelf()
+    atexit.register(shelf.clear)
+    return shelf
+
+
+def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> bool:
+    """Move what no run has touched into a new folder, and let git write the rest; False when it has to be written whole.
+
+    Side effects: `used.folder` is gone.
+    """
+    try:
+        if any(Path(item.path).name == ".gitattributes" for item in git.changed(used.tree, tree)):
+            return False  # files that are the same would be written otherwise
+        _drop_touched(used.folder / "tree", used.looks)
+        _moved(used.folder / "tree", folder / "tree", known=used.looks, prefix="")
+        (used.folder / "index").rename(folder / "index")
+        git.materialise(tree, folder / "tree", index=folder / "index")
+    except (OSError, AgentForgeError):
+        return False
+    finally:
+        remove_tree(used.folder)
+    return True
+
+
+def _drop_touched(root: Path, looks: Looks) -> None:
+    """Remove what is new or looks otherwise; a folder that was written to is made anew around what is left in it."""
+    now = scan(root, closely=True)
+    touched = [name for name, look in now.items() if looks.get(name) != look]
+    rebuilt = [name for name in touched if is_folder(looks.get(name)) and is_folder(now[name])]
+    for name in set(touched) - set(rebuilt):
+        remove_tree(root / name)
+    for name in sorted(rebuilt, key=lambda one: one.count("/"), reverse=True):
+        beside = root / f"{name}{_REBUILT}"
+        _moved(root / name, beside, known=looks, prefix=f"{name}/")
+        remove_tree(root / name)
+        beside.rename(root / name)
+
+
+def _moved(folder: Path, dest: Path, *, known: Looks, prefix: str) -> None:
+    """Move what is known of a folder into a new one."""
+    dest.mkdir()
+    for child in folder.iterdir():
+        if prefix + child.name in known:
+            child.rename(dest / child.name)

@@ -1,0 +1,114 @@
+"""A large checkout that was used is equal to a new one, and holds nothing of what a run left in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentforge.suite.used_checkouts import Shelf
+from agentforge.workspace.git.repository import Git
+
+_FEW = 10
+_COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "one")
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    repo = tmp_path / "repo"
+    for number in range(40):
+        file = repo / f"lib/part_{number % 4}/deep/file_{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"value = {number}\n")
+    (repo / "top.py").write_text("top = 1\n")
+    (repo / "run.sh").write_text("true\n")
+    (repo / "run.sh").chmod(0o755)
+    for command in (("init", "-q"), ("add", "-A"), _COMMIT):
+        subprocess.run(["git", *command], cwd=repo, check=True)
+    return Git.open(repo)
+
+
+def _contents(root: Path) -> dict[str, object]:
+    """Everything below a folder: kind and permissions, and bytes or where it leads."""
+    found: dict[str, object] = {}
+    for path in sorted(root.rglob("*")):
+        what = path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        found[str(path.relative_to(root))] = (path.lstat().st_mode, what)
+    return found
+
+
+def _again(git: Git, tmp_path: Path, use: Callable[[Path], object], *, tree: str = "") -> tuple[Path, dict[str, int]]:
+    """Use a checkout, then check a tree out of the same shelf; the second checkout, and the inodes of the first one."""
+    shelf, base = Shelf(fewest=_FEW), git.tree_of("HEAD")
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    used = shelf.check_out(git, base, first)
+    assert used is not None
+    inodes = {str(path.relative_to(first / "tree")): path.lstat().st_ino for path in (first / "tree").rglob("*")}
+    use(first / "tree")
+    assert shelf.put_back(used)
+    assert shelf.check_out(git, tree or base, second) is not None
+    assert not first.exists()
+    return second / "tree", inodes
+
+
+def _spoil(root: Path) -> None:
+    """What tests leave behind: files that were written, made, removed, replaced, read or opened to all, and a repository."""
+    (root / "lib/part_0/deep/file_0.py").write_text("value = 1\n")  # same size
+    (root / "lib/part_0/deep/file_4.py").unlink()
+    (root / "lib/part_0/deep/__pycache__").mkdir()
+    (root / "lib/part_0/deep/__pycache__/file.pyc").write_bytes(b"\0")
+    (root / "lib/part_0/deep/file_8.py").chmod(0o666)
+    (root / "top.py").unlink()
+    (root / "top.py").symlink_to("/etc/passwd")
+    (root / ".git").mkdir()
+    (root / "lib/part_1/.git").write_text("gitdir: /nowhere\n")
+    for number in range(500):
+        (root / f"lib/part_2/{number}").touch()
+    for number in range(500):
+        (root / f"lib/part_2/{number}").unlink()
+    os.utime(root / "lib/part_3", (1, 1))
+    (root / "lib/part_3/deep").chmod(0o700)
+    read = root / "lib/part_3/deep/file_3.py"
+    os.utime(read, ns=(read.stat().st_atime_ns + 1, read.stat().st_mtime_ns))
+
+
+def test_what_a_run_touched_is_new_and_everything_else_is_the_same_file(git: Git, tmp_path: Path) -> None:
+    again, inodes = _again(git, tmp_path, _spoil)
+    git.materialise(git.tree_of("HEAD"), tmp_path / "fresh")
+    assert _contents(again) == _contents(tmp_path / "fresh")
+    assert (again / "lib/part_1/deep/file_1.py").stat().st_ino == inodes["lib/part_1/deep/file_1.py"]
+    assert (again / "lib/part_1/deep").stat().st_ino == inodes["lib/part_1/deep"]
+    assert (again / "lib/part_3").stat().st_mtime > 1
+    for name in ("lib/part_0/deep", "lib/part_1", "lib/part_2", "lib/part_3", "lib/part_3/deep"):
+        assert (again / name).stat().st_size <= (tmp_path / "fresh" / name).stat().st_size
+
+
+def test_a_checkout_becomes_another_tree(git: Git, tmp_path: Path) -> None:
+    (git.top / "lib/part_1/deep/file_1.py").write_text("value = 100\n")
+    (git.top / "lib/part_1/deep/file_5.py").unlink()
+    (git.top / "lib/new.py").write_text("new = 1\n")
+    tree = git.dirty_snapshot(tmp_path / "index")
+    again, inodes = _again(git, tmp_path, _spoil, tree=tree)
+    git.materialise(tree, tmp_path / "fresh")
+    assert _contents(again) == _contents(tmp_path / "fresh")
+    assert (again / "lib/part_1/deep/file_9.py").stat().st_ino == inodes["lib/part_1/deep/file_9.py"]
+
+
+def test_new_attributes_have_every_file_written_anew(git: Git, tmp_path: Path) -> None:
+    (git.top / ".gitattributes").write_text("*.py text eol=crlf\n")
+    again, _ = _again(git, tmp_path, _spoil, tree=git.dirty_snapshot(tmp_path / "index"))
+    assert (again / "lib/part_1/deep/file_1.py").read_bytes() == b"value = 1\r\n"
+
+
+def test_a_small_checkout_is_not_kept_and_a_few_large_ones_are(git: Git, tmp_path: Path) -> None:
+    tree, shelf = git.tree_of("HEAD"), Shelf(fewest=_FEW)
+    assert Shelf().check_out(git, tree, tmp_path / "small") is None
+    used = [shelf.check_out(git, tree, tmp_path / name) for name in ("a", "b", "c")]
+    assert [one is not None and shelf.put_back(one) for one in used] == [True, True, False]
+    shelf.clear()
+    assert [(tmp_path / name).exists() for name in ("a", "b", "c")] == [False, False, True]
