@@ -123,7 +123,7 @@ def place(tmp_path: Path, pycache: Path) -> Iterator[Place]:
 def test_every_line_of_a_pipe_is_a_message(place: Place) -> None:
     code, out, err = place.pipe("look at @a.txt\n\n/version\nagain\n", {"text": "First."}, {"text": "Second."})
     assert (code, err) == (0, "")
-    assert out.splitlines()[:2] == ["@a.txt: 2 lines", "First."]
+    assert out.splitlines()[:2] == ["@a.txt: 1 line", "First."]
     assert out.splitlines()[-1] == "Second."
 
 

@@ -70,7 +70,7 @@ def test_a_contract_without_extends_replaces_one_or_joins(builtin_texts: dict[st
         ),
         (
             {"a.yaml": "contract: x\nschema: {a: {}}\n", "b.yaml": "contract: x\nschema: {a: {}}\n"},
-            "b.yaml: 'x' stands in a.yaml too",
+            "b.yaml: 'x' is in a.yaml as well",
         ),
         (
             {"a.yaml": "contract: x\nschema: {a: {}}\nvalidation: [nobody knows]\n"},

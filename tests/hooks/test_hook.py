@@ -53,7 +53,7 @@ def test_a_hook_that_says_nothing_about_its_failure_is_told_and_stops_nothing(
         ({}, "either command or script"),
         ({"command": "a", "script": "b"}, "either command or script"),
         ({"script": "a\nb"}, "script is the path of a file"),
-        ({"command": "a", "matcher": "("}, "no regular expression"),
+        ({"command": "a", "matcher": "("}, "not a regular expression"),
         ({"command": "a", "failure_mode": "warn", "fail_closed": True}, "contradict"),
     ],
 )

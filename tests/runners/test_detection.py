@@ -71,11 +71,14 @@ def test_a_runner_that_is_not_read_is_named_with_what_can_be_done(found, script,
     assert plan.runner == "none" and told in plan.problems[0]
 
 
-def test_a_runner_that_another_package_brings_is_found_by_its_configuration(found):
-    files = {"package.json": '{"scripts": {"test": "their-scripts test && npm run size"}}', "node_modules/vitest/a": ""}
-    assert found({**files, "src/a.spec.ts": ""}).runner == "none"
-    plan = found({**files, "src/a.spec.ts": "", "vitest.config.mts": ""})
+def test_a_runner_that_another_package_brings_is_found_where_nothing_else_can_be_meant(found):
+    files = {"package.json": '{"scripts": {"test": "their-scripts test && npm run size"}}', "src/a.spec.ts": ""}
+    assert found(files).runner == "none"
+    plan = found({**files, "node_modules/vitest/a": ""})
     assert (plan.runner, plan.command[:1]) == ("vitest", ("node_modules/.bin/vitest",))
+    both = {**files, "node_modules/vitest/a": "", "node_modules/mocha/a": ""}
+    assert found(both).runner == "none"
+    assert found({**both, "vitest.config.mts": ""}).runner == "vitest"
 
 
 def test_a_command_that_starts_pytest_keeps_the_strong_runner(found):

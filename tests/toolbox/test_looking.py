@@ -140,4 +140,4 @@ def test_grep_finds_a_needle_in_the_last_of_many_files_or_says_where_it_stopped(
 
 def test_what_git_ignores_is_not_searched_and_parameters_hold(call: Call) -> None:
     assert "build/" not in call("grep", pattern="def AREA", case_insensitive=True).text
-    assert call("grep", pattern="def AREA", case_insensitive=True, context=1).summary.startswith("1 hits")
+    assert call("grep", pattern="def AREA", case_insensitive=True, context=1).summary.startswith("1 hit ")

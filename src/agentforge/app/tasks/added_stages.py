@@ -302,18 +302,24 @@ def _added(stage: object, *, name: str, source: str, content: bytes) -> Added:
     return Added(stage=_guarded(stage, source), source=source, digest=digest_bytes(content), content=content)
 
 
-_LISTS = ("consumes", "criteria", "tools", "omit", "actions", "files", "shown_to")
-_FUNCTIONS = ("complete", "needs_model", "draft", "questions")
+_LISTS = ("consumes", "criteria", "tools", "omit", "actions", "files", "shown_to", "ahead", "ahead_tools")
+_FUNCTIONS = ("complete", "needs_model", "draft", "questions", "goes_ahead")
+_SWITCHES = ("keeps_reading",)
 
 
 def _fits(value: object, field: str) -> bool:
     if field in _LISTS:
         return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-    return callable(value) if field in _FUNCTIONS else isinstance(value, str)
+    return callable(value) if field in _FUNCTIONS else isinstance(value, bool if field in _SWITCHES else str)
 
 
 def _kind_of(field: str) -> str:
-    return "tuple of texts" if field in _LISTS else "function" if field in _FUNCTIONS else "text"
+    kinds = {
+        **dict.fromkeys(_LISTS, "tuple of texts"),
+        **dict.fromkeys(_FUNCTIONS, "function"),
+        **dict.fromkeys(_SWITCHES, "bool"),
+    }
+    return kinds.get(field, "text")
 
 
 def _guarded(stage: Stage, source: str) -> Stage:

@@ -54,7 +54,7 @@ def find_javascript(
     if spread is not None:
         return plan_of_words(repo, spread, environ=environ, base=base, by="the test scripts of its workspaces")
     installed = [tool for tool in _TOOLS if _depends(package, tool)]
-    installed = installed or [tool for tool in _TOOLS if _is_configured(repo, names, tool)]
+    installed = installed or [tool for tool in _TOOLS if _is_brought(repo, names, tool)]
     if not script and not installed:
         return _node(environ, base, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
     if not script or (tests and len(installed) == 1):
@@ -252,10 +252,11 @@ def _depends(package: Mapping[str, Any], tool: str) -> bool:
     return any(tool in (package.get(kind) or {}) for kind in ("devDependencies", "dependencies"))
 
 
-def _is_configured(repo: Path, names: Sequence[str], tool: str) -> bool:
-    """Whether another package brought a runner that this repository has a configuration of."""
+def _is_brought(repo: Path, names: Sequence[str], tool: str) -> bool:
+    """Whether another package brought a runner that this repository has a configuration of, or that is the only one there."""
+    there = [one for one in _TOOLS if (repo / "node_modules" / one).is_dir()]
     config = any(name.startswith((f"{tool}.config.", f".{tool}rc")) for name in names)
-    return config and (repo / "node_modules" / tool).is_dir()
+    return tool in there and (config or len(there) == 1)
 
 
 def _test_script(package: Mapping[str, Any]) -> str:
