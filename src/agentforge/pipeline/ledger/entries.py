@@ -63,6 +63,11 @@ def _parts(request: str, start: int, end: int) -> Iterator[tuple[str, Tense]]:
             yield part, clause.tense if clause.tense in ("wanted", "plain") else "observed"
 
 
+def is_wanted_somewhere(request: str, call: str) -> bool:
+    """Whether words that ask for something speak of a call: what another sentence states of it may be a report of today."""
+    return any(call in request[clause.start : clause.end] for clause in _clauses(request) if clause.tense == "wanted")
+
+
 @lru_cache(maxsize=4)
 def _clauses(request: str) -> tuple[Clause, ...]:
     return clauses(request)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.pipeline.ledger.entries import Tense, examples_of, ledger_of
+from agentforge.pipeline.ledger.entries import Tense, examples_of, is_wanted_somewhere, ledger_of
 from agentforge.pipeline.ledger.placing import left_out, placed
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import reopens
@@ -79,7 +79,8 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     return tuple(
         replace(claim, firm=tense == "wanted" or answered(state, claim.call) == STAYS)
         for claim, tense in found
-        if tense == "wanted" or spelling(claim.call) not in wanted
+        if tense == "wanted"
+        or (spelling(claim.call) not in wanted and not is_wanted_somewhere(state.request, claim.call))
     )
 
 
