@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -212,8 +213,6 @@ def test_a_stage_without_a_model_needs_no_material_until_it_gets_one(runtime: Ma
     assert (begun.turn.material, rows) == ("", [])
     finding = {"rule": "human", "passed": False, "message": "shorter"}
     refused = evolved(begun, kinds.ArtifactSubmitted(stage="refactor", attempt=1, draft={}, by="harness"))
-    from dataclasses import replace
-
     again, rows = start(made, replace(refused, findings=(finding,)), "refactor", 2)
     assert again.turn.material and rows
 
@@ -237,6 +236,18 @@ def test_source_is_shown_before_the_documents_that_share_words_with_the_request(
     _, rows = start(made, state, "analyze", 1)
     wanted = {row["path"]: min(want[3] for want in row["wants"]) for row in rows if row.get("wants")}
     assert wanted["kit/other.py"] < wanted["slugify-text-shout-slugs.md"]
+
+
+@pytest.mark.parametrize("faster", [True, False])
+def test_a_specification_in_the_same_reply_is_told_of_measurements_where_less_time_is_asked_for(
+    runtime: Make, faster: bool
+) -> None:
+    made = runtime()
+    state = before("analyze", base_commit=made.git.head(), request="shout shall be faster")
+    intent = {**state.artifacts["intake"].get("extracted_intent", {}), "performance": faster}
+    artifacts = {**state.artifacts, "intake": {**state.artifacts["intake"], "extracted_intent": intent}}
+    _, rows = start(made, replace(state, artifacts=artifacts), "analyze", 1)
+    assert ("a measurement is wanted" in [row.get("name") for row in rows]) is faster
 
 
 def test_a_draft_of_the_harness_says_whose_it_is(runtime: Make) -> None:

@@ -11,6 +11,7 @@ from agentforge.context.sections import Level, Piece, Section
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.excerpts import candidate_text, likely_views
 from agentforge.pipeline.engine.joint_replies import stages_ahead
+from agentforge.pipeline.facts.speed import wanted_text
 from agentforge.pipeline.ledger.asks import numbered
 from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_rows, numbered_request
 from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
@@ -65,8 +66,10 @@ def of_analyze(state: RunState, runtime: Runtime) -> list[Section]:
     """The request and what is settled about it, how the tests run, and the likeliest code."""
     intent = state.artifacts["intake"].get("extracted_intent")
     answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
+    ahead = stages_ahead(runtime.stages["analyze"], state, runtime)
     return [
-        *_told_of(stages_ahead(runtime.stages["analyze"], state, runtime)),
+        *_told_of(ahead),
+        *([Piece(name="a measurement is wanted", text=wanted_text(state), level=Level.LAW)] if ahead else []),
         numbered_piece(state),
         clarified_piece(state),
         baseline_piece(state),
