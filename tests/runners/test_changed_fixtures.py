@@ -195,3 +195,19 @@ def test_a_test_of_the_file_that_the_specification_changes_excuses_no_less():
 )  # fmt: skip
 def test_a_class_in_which_more_changed_excuses_nobody(new):
     assert _fitted_unit(new) == frozenset()
+
+
+def test_a_test_that_a_class_inherits_runs_with_what_its_own_class_does_before_it():
+    inherited = UNIT.replace(
+        "class TestDoor(Base):",
+        "class TestIron(Base):\n    def setUp(self):\n        self.key = ''\n\nclass TestDoor(Base):",
+    )
+    asked = ["test_unit.py::TestIron::test_in", UNIT_IN]
+    text = inherited.replace("class TestIron(Base)", "class TestIron(TestDoor)")
+    found = with_changed_fixtures(
+        asked,
+        superseded=["test_unit.py::TestIron::setUp"],
+        before=lambda path: text.encode() if path == "test_unit.py" else None,
+        after=lambda path: text.replace("self.key = ''\n\nclass TestDoor", "self.key = 'right'\n\nclass TestDoor").encode() if path == "test_unit.py" else None,
+    )  # fmt: skip
+    assert found == {"test_unit.py::TestIron::test_in"}

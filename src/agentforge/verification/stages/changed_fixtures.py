@@ -169,23 +169,25 @@ def _bound(node: ast.stmt) -> list[str]:
 
 
 def _asked_for(test: str, read: Read) -> frozenset[str]:
-    """`path::name` of every fixture of the repository that a test comes to, the nearest of a name."""
+    """`path::name` of every fixture of the repository that a test comes to, the nearest of a name; of a test that its class
+    inherits from elsewhere, what runs around the tests of the class."""
     path, _, name = test.partition("::")
     data = read(path) or b""
-    node = next(((one, owners) for found, one, owners in test_functions(data) if found == name), None)
-    if node is None:
-        return frozenset()
+    owner, _, last = name.rpartition("::")
+    family = _with_bases(owner, data)
+    spelled = {name, *(f"{one}::{last}" for one in family)}
+    node = next(((one, owners) for found, one, owners in test_functions(data) if found in spelled), None)
+    asked = {f"{one}::{around}" for one in family for around in _OF_CLASSES}
     known: _Found = {}
     for folder in reversed(PurePosixPath(path).parents):
         own = str(folder / "conftest.py")
         known |= {one: (own, asked) for one, asked in _fixtures(_statements(read(own))).items()}
     known |= {one: (path, asked) for one, asked in _fixtures(_statements(data)).items()}
-    function, owners = node
-    marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
-    around = {
-        f"{owner}::{name}" for owner in _with_bases("::".join(one.name for one in owners), data) for name in _OF_CLASSES
-    }
-    return _closure({*_arguments(function), *_used(marks), *around}, known)
+    if node is not None:
+        function, owners = node
+        marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
+        asked |= {*_arguments(function), *_used(marks)}
+    return _closure(asked, known)
 
 
 def _with_bases(owner: str, data: bytes) -> set[str]:
