@@ -222,14 +222,15 @@ def test_a_criterion_whose_values_no_test_asserts_is_not_mapped(runtime: Make) -
     assert "REQ-001.1" not in draft["test_files"][0]["tests"][0]["acceptance_criterion"]
 
 
-def test_a_test_that_is_declared_by_its_title_stays(runtime: Make) -> None:
+@pytest.mark.parametrize("said", ["loud > keeps 1.5 as it is", "keeps 1.5 as it is", "loud keeps 1.5 as it is"])
+def test_a_test_that_is_declared_by_its_title_stays_under_its_full_title(runtime: Make, said: str) -> None:
     made = runtime()
     (made.worktree / "loud.test.js").write_text(
         "describe('loud', () => {\n  test('keeps 1.5 as it is', () => {})\n})\n"
     )
     made.git.command.output("add", "loud.test.js")
     made.git.command.output("commit", "-qm", "a titled test")
-    titles = [("loud > keeps 1.5 as it is", "changed"), ("loud > is nowhere", "changed")]
+    titles = [(name, "changed") for name in (said, "loud > is nowhere")]
     symbols = [{"name": name, "file": "loud.test.js", "kind": "function", "change": change} for name, change in titles]
     draft, _ = repaired(made, "spec", {**SPEC, "symbols": symbols})
     assert [row["name"] for row in draft["symbols"]] == ["loud > keeps 1.5 as it is"]

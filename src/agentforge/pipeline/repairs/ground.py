@@ -64,12 +64,25 @@ class RepairContext:
         text = self.text(path)
         if text is None:
             return False
-        if any(title == name for title, _ in test_hashes(path, text.encode())):
+        if name in self.titles(path):
             return True
         word = re.escape(dotted(name).rsplit(".", 1)[-1])
         return bool(word) and (
             defines(path, name, text.encode()) is True or re.search(rf"(?<!\w){word}(?!\w)", text) is not None
         )
+
+    def titles(self, path: str) -> frozenset[str]:
+        """The full titles of the tests of a file whose tests have titles, `group > title`; none of a file of Python."""
+        text = self.text(path)
+        if text is None or path.endswith(".py"):
+            return frozenset()
+        return frozenset(title for title, _ in test_hashes(path, text.encode()))
+
+    def full_title(self, path: str, name: str) -> str:
+        """The full title of the one test that a name means by its last part, or as its runner prints it; else the name."""
+        titles = self.titles(path)
+        meant = [one for one in titles if name in (one.rpartition(" > ")[2], one.replace(" > ", " "))]
+        return meant[0] if name not in titles and len(meant) == 1 else name
 
     def clean(self, path: str) -> str:
         """A path as it stands from the top of the repository: without ./, backslashes, the repository's own folder, a line."""

@@ -158,6 +158,9 @@ def _symbol(item: dict[str, object], draft: Draft, ground: RepairContext) -> tup
         return None, [f"The symbol {name!r} names no file; it was left out."]
     if path != said:
         told.append(f"The symbol {name!r} is looked for in {path!r}.")
+    full = ground.full_title(path, name)
+    if full != name:
+        told.append(f"The test {name!r} is called {full!r}.")
     if change == "new" and ground.defines(path, name):
         told.append(f"The symbol {name!r} exists in {path} at the base: it is changed, not new.")
         change = "changed"
@@ -166,7 +169,7 @@ def _symbol(item: dict[str, object], draft: Draft, ground: RepairContext) -> tup
         draft[belongs] = [*texts(draft.get(belongs)), path]
         told.append(f"The file {path!r} of the symbol {name!r} was added to {belongs}.")
     change = change or ("changed" if ground.holds(path, name) else "new")
-    return {**item, "file": path, "change": change, "kind": item.get("kind") or _kind(name)}, told
+    return {**item, "name": full, "file": path, "change": change, "kind": item.get("kind") or _kind(name)}, told
 
 
 def _kind(name: str) -> str:
