@@ -12,6 +12,7 @@ from agentforge.events.kinds import EscalationResolved
 from agentforge.events.state.run_state import Escalation
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.facts.held_out import claims_of, shown_examples, split_facts
+from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 
@@ -87,6 +88,15 @@ def test_claims_come_from_the_request_and_the_specification_with_their_requireme
     assert [claim.requirement for claim in claims] == ["REQ-001", "REQ-002", "REQ-002", "REQ-002"]
     shown = shown_examples(state)
     assert [claim.hidden for claim in claims] == [claim.call not in shown for claim in claims]
+
+
+def test_an_example_that_comes_after_another_call_is_not_tried_alone() -> None:
+    request = "slugify('A b') gives 'a-b'. After `register('q')`, `slugify('Q  r')` gives 'q r'."
+    examples = ["slugify('A b') -> 'a-b'", "after `register('q')`, `slugify('Q  r')` gives 'q r'"]
+    state = before("green", request=request)
+    intake = {**state.artifacts["intake"], "examples": examples, "asks": ledger_rows(request)}
+    state = replace(state, artifacts={**state.artifacts, "intake": intake, "spec": {**SPEC, "examples": []}})
+    assert [claim.call for claim in claims_of(state)] == ["slugify('A b')"]
 
 
 def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:

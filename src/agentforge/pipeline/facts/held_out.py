@@ -16,8 +16,9 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
+from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.placing import standing_examples
-from agentforge.pipeline.ledger.promises import claims_of_asks
+from agentforge.pipeline.ledger.promises import claims_of_asks, stands_alone
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples import claims, claims_javascript
@@ -92,6 +93,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
         found += [
             Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, asked=True)
             for one in reader.claims_in(wanted_in(text, state.request))
+            if all(stands_alone(one.call, entry.text) for entry in ledger_of(state) if one.call in entry.text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]
