@@ -115,5 +115,21 @@ def test_results_are_alike_in_any_order_of_sets_and_to_nine_digits_of_floats() -
     assert not alike({"raised": "ValueError"}, {"value": ["int", "1"], "size": -1, "data": {}})
 
 
+def test_two_places_of_one_number_are_two_inputs_nearby(project: Callable[..., Project]) -> None:
+    made = project(_FILES)
+    base, tree = made.tree(), made.tree({"pairs.py": _PAIRS.replace(_WALKS, _SET)})
+    setup = _SETUP.replace("range(0, 1200, 2)", "range(0, 1200, 2)[: {most}]").replace("range(600)", "range(600)[:590]")
+    found = [
+        measure_speed(
+            made.rig(),
+            TimedStatement(statement="common(left, right)", setup=setup.replace("{most}", most), requirement="REQ-001"),
+            base_tree=base,
+            tree=tree,
+        ).nearby
+        for most in ("590", "580")
+    ]
+    assert found[0] == found[1] > 3
+
+
 def test_durations_have_three_digits() -> None:
     assert [duration(one) for one in (1.234, 0.01213, 0.0000851)] == ["1.23 s", "12.1 ms", "85.1 µs"]

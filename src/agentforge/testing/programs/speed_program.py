@@ -124,13 +124,16 @@ def _looked(setup: dict[str, Any], clock: Any) -> Iterator[dict[str, Any]]:
         yield told
         return
     yield {"nearby": "", "told": told, "executed": [[path, line] for path, line in executed][:5_000]}
+    same: dict[str, int] = {}  # two places of one number are changed in the same words
     for number, (words, source, statement, change) in enumerate(_nearby(setup["setup"], setup["statement"])):
         if number >= _NEARBY_MOST or clock() > until:
             return
+        same[words] = same.get(words, 0) + 1
+        name = words if same[words] == 1 else f"{words} ({same[words]})"
         try:
             names = _fresh(source)
             if change is None or change(names):
-                yield {"nearby": words, "told": _told(statement, names)}
+                yield {"nearby": name, "told": _told(statement, names)}
         except BaseException:  # noqa: BLE001, S112 - another set-up need not be possible
             continue
 
