@@ -18,6 +18,8 @@ CALL = "f('a').get('q')"
         (f"`register(text, plus=True)` is new, and `{CALL}` is 1", True),
         (f"`f('b')` is 2 and `{CALL}` is 1", True),
         (f"`{CALL}` is 1, and `register('a')` changes nothing", True),
+        (f"`{CALL}` gives '/1' for `[4]`, and throws for `{{}}`", False),
+        (f"`{CALL}` gives '/1'. It is there for `x`", True),
         (f"with `a b c` and `None`, `{CALL}` is 1", True),
     ],
 )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WRONG_TODAY, STAYS = "it is what is wrong today", "it must stay"
 _KEY = "stated"
 _SPAN = re.compile(r"`([^`]+)`")
+_GIVEN = re.compile(r"\bfor\s+`")
+_SENTENCE_END = re.compile(r"[.;]\s|\n\n")
 
 
 def doubtful(state: RunState) -> Ask | None:
@@ -85,8 +87,10 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
 
 
 def stands_alone(call: str, ask: str) -> bool:
-    """Whether an example can be tried without what its ask calls before it: "after `open(1)`, `f(2)` is 3" cannot."""
-    before = ask.partition(call)[0]
+    """Whether an example can be tried as it stands: "after `open(1)`, `f(2)` is 3" and "`f(2)` gives 3 for `[4]`" cannot."""
+    before, _, after = ask.partition(call)
+    if _GIVEN.search(_SENTENCE_END.split(after, maxsplit=1)[0]):
+        return False
     named = {name for span in _SPAN.findall(before) if (name := _called(span))}
     return not named - {_first_name(call)}
 
