@@ -39,8 +39,8 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
     runtime.ready()
     asks = entries_in({"asks": ledger_rows(state.request)})
     return [
-        *_told_of(ahead),
         replace(_request(state), text=numbered(state.request, [(one.number, one.start) for one in asks])),
+        *_told_of(ahead),
         *_candidates(state.request, runtime),
     ]
 
@@ -68,10 +68,10 @@ def of_analyze(state: RunState, runtime: Runtime) -> list[Section]:
     answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
     ahead = stages_ahead(runtime.stages["analyze"], state, runtime)
     return [
-        *_told_of(ahead),
-        *([Piece(name="a measurement is wanted", text=wanted_text(state), level=Level.LAW)] if ahead else []),
         numbered_piece(state),
         clarified_piece(state),
+        *_told_of(ahead),
+        *([Piece(name="a measurement is wanted", text=wanted_text(state), level=Level.LAW)] if ahead else []),
         baseline_piece(state),
         *_candidates(f"{answers} {state.request} {render(intent)}", runtime),
     ]
