@@ -21,6 +21,8 @@ def stages_ahead(stage: Stage, state: RunState, runtime: Runtime) -> tuple[Stage
     """
     if state.mode != "autonomous" or state.profile or state.workflow or state.tests or state.answers:
         return ()
+    if not stage.ahead or runtime.guests(stage.name) is not None:
+        return ()
     order, model = list(runtime.stages), runtime.models(stage.name).name
     here = order.index(stage.name)
     found: list[Stage] = []
