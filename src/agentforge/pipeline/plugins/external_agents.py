@@ -135,17 +135,17 @@ def guest_tool(choice: GuestChoice, state: RunState, stage: Stage, runtime: Runt
 
 def along_record(runtime: Runtime, log: Recording) -> Runtime:
     """The same runtime for a replay: the record says which attempts a guest made, not the settings of today."""
-    return replace(runtime, guests=lambda _stage: _guest_of_record(log))
+    return replace(runtime, guests=lambda stage: _guest_of_record(log, stage))
 
 
-def _guest_of_record(log: Recording) -> GuestChoice | None:
-    """The agent that did what a replay comes to, None when a model did it."""
+def _guest_of_record(log: Recording, stage: str) -> GuestChoice | None:
+    """The agent that did what a replay comes to in a stage, None when a model did it."""
 
     turn = log.state.turn
-    if turn.replied:
+    if turn.replied and log.state.stage == stage:
         name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
     else:
-        called = log.ahead(ModelCalled)
+        called = log.ahead(ModelCalled, lambda event: event.stage == stage)
         name = called.model if called is not None else ""
     return GuestChoice(name=name, argv=()) if name.startswith(PREFIX) else None
 
