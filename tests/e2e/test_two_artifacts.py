@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import analysis, good_script, intake, reply, specification, submit
+from agentforge_world import REQUEST, analysis, good_script, intake, own_settings, reply, specification, submit
 
 if TYPE_CHECKING:
     from agentforge_world import World
@@ -93,4 +93,22 @@ def test_what_is_read_beside_the_record_stands_in_the_first_context_of_the_analy
     shown = world.run("inspect", world.task, "--step", str(step), "--show", "context").out
     assert "grep (step 1)" in shown
     assert world.run("verify", world.task).code == 0
+    assert world.run("replay", world.task).code == 0
+
+
+def test_a_run_in_which_another_model_does_a_stage_goes_ahead_as_far_as_the_first_one_and_replays(world: World) -> None:
+    script = good_script()
+    world.model({"spec": script.pop("spec")})
+    other = world.home / "other.yaml"
+    (world.home / "script.yaml").rename(other)
+    both = {"artifact": intake(), "analyze": analysis()}
+    first = world.model({**script, "intake": [reply(("submit_artifact", both))], "analyze": []})
+    models = f'[model]\nprovider = "scripted"\nname = "{first.removeprefix("scripted/")}"\n'
+    own_settings(world.home, f'{models}[stages.spec]\nmodel = "scripted/{other}"\n')
+    done = world.run("start", REQUEST, "--json")
+    assert done.json["outcome"] == "delivered", done.json["error"]
+    asked = {record["data"]["stage"]: record["data"]["model"] for record in world.events("ModelCalled")}
+    assert list(asked) == ["intake", "spec", "red", "green"] and asked["spec"].endswith("other.yaml")
+    (sent,) = [row["data"]["ahead"] for row in world.events("ArtifactSubmitted") if row["data"]["stage"] == "intake"]
+    assert list(sent) == ["analyze"]
     assert world.run("replay", world.task).code == 0

@@ -28,7 +28,9 @@ from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAtte
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.plugins.external_agents import along_record
 from agentforge.pipeline.repairs.table import recorded_in
-from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of, reply_of
+from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of
+from agentforge.pipeline.replay.recorded_model import RecordedModel
+from agentforge.pipeline.stages import ORDER
 from agentforge.tools.base import Observation
 from agentforge.workspace.files.file_access import write_bytes
 from agentforge.workspace.git.snapshots import has_object
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from agentforge.agent.effects import RunTool
     from agentforge.agent.perform import AgentSpec
     from agentforge.contracts.contract import Contract
-    from agentforge.messages import ModelReply, ModelRequest
 
     pass
     from agentforge.pipeline.model.runtime import Runtime
@@ -66,7 +67,11 @@ _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChose
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _OF_QUESTIONS = frozenset({"choices", "shown", "following"})
 _OF_RESULTS = frozenset({"redaction", "hygiene", "trust"})
-_OTHERS = {kinds.StageReopened: frozenset({"work"}), kinds.ArtifactSubmitted: frozenset({"step"})}
+_OTHERS = {
+    kinds.StageReopened: frozenset({"work"}),
+    kinds.ArtifactSubmitted: frozenset({"step"}),
+    kinds.StagePassed: frozenset({"reading"}),
+}
 _ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, kinds.ToolFinished: _OF_RESULTS, **_OTHERS}
 """Fields that the logs of earlier versions lack."""
 _ANSWERED = ("read", "execute", "network")
@@ -134,6 +139,19 @@ class Recording:
             if isinstance(event, kind) and fits(event):
                 return event
         return None
+
+    def model_of(self, stage: str) -> str:
+        """Name the model that the process which wrote here asked in a stage; one that asked none had it of a stage before."""
+        called: dict[str, str] = {}
+        for place, (_, _, event) in enumerate(self._records):
+            if isinstance(event, _FROM_OUTSIDE):
+                if place >= self.replayed:
+                    break
+                called = {}
+            elif isinstance(event, kinds.ModelCalled):
+                called.setdefault(event.stage, event.model)
+        earlier = ORDER[: ORDER.index(stage) + 1] if stage in ORDER else (stage,)
+        return next((called[one] for one in reversed(earlier) if one in called), "recorded")
 
     def rest_of_step(self) -> Iterator[Event]:
         """The events from here to the end of the step."""
@@ -225,7 +243,7 @@ class ReplayPerformer(Performer):
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
         begin_part = lambda _part, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
-        models = lambda _stage: _RecordedModel(log)  # noqa: E731
+        models = lambda stage: RecordedModel(log, log.model_of(stage))  # noqa: E731
         super().__init__(replace(along_record(runtime, log), models=models, begin_part=begin_part))
         self._log, self._index = log, 0
 
@@ -373,28 +391,3 @@ class ReplayPerformer(Performer):
         if found is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, kind.__name__)
         return found
-
-
-class _RecordedModel:
-    """Answers what was answered then."""
-
-    name = "recorded"
-
-    def __init__(self, log: Recording) -> None:
-        self._log = log
-
-    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
-        """Give the recorded reply, or fail as the model failed then."""
-        del request, on_delta
-        failed = None if self._log.ended else self._log.next()[2]
-        if isinstance(failed, kinds.ModelFailed):
-            error = ModelError(failed.message, requests=failed.requests)
-            error.slug = failed.slug
-            raise error
-        said = self._log.ahead(kinds.ModelReplied)
-        if said is None:
-            raise self._log.diverged("decision", type(self._log.next()[2]).__name__, "a reply is waited for")
-        return reply_of(said)
-
-    def close(self) -> None:
-        """Nothing is open."""
