@@ -11,7 +11,7 @@ from agentforge.messages import ModelReply, ModelRequest
 from agentforge.pipeline.replay.recall import reply_of
 
 
-class Answers(Protocol):
+class ReplayedRecords(Protocol):
     """What the model needs of a record that is replayed."""
 
     @property
@@ -29,13 +29,13 @@ class Answers(Protocol):
 
 
 class RecordedModel:
-    """Answers what was answered then.
+    """ReplayedRecords what was answered then.
 
     Attributes:
         name: of the model that the record names for the stage.
     """
 
-    def __init__(self, log: Answers, name: str) -> None:
+    def __init__(self, log: ReplayedRecords, name: str) -> None:
         self._log, self.name = log, name
 
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
