@@ -28,8 +28,8 @@ from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAtte
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.plugins.external_agents import along_record
 from agentforge.pipeline.repairs.table import recorded_in
+from agentforge.pipeline.replay.answering_model import AnsweringModel
 from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of
-from agentforge.pipeline.replay.recorded_model import RecordedModel
 from agentforge.pipeline.stages import ORDER
 from agentforge.tools.base import Observation
 from agentforge.workspace.files.file_access import write_bytes
@@ -243,7 +243,7 @@ class ReplayPerformer(Performer):
 
     def __init__(self, runtime: Runtime, log: Recording) -> None:
         begin_part = lambda _part, _state: self._recorded(kinds.PartStarted)  # noqa: E731 # the task of the record
-        models = lambda stage: RecordedModel(log, log.model_of(stage))  # noqa: E731
+        models = lambda stage: AnsweringModel(log, log.model_of(stage))  # noqa: E731
         super().__init__(replace(along_record(runtime, log), models=models, begin_part=begin_part))
         self._log, self._index = log, 0
 

@@ -28,7 +28,7 @@ class ReplayedRecords(Protocol):
         """The difference, told with its place."""
 
 
-class RecordedModel:
+class AnsweringModel:
     """ReplayedRecords what was answered then.
 
     Attributes:
