@@ -143,7 +143,9 @@ def test_a_played_fleet_grows_with_its_workers_up_to_what_the_provider_allows() 
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     two, four, many = (json.loads(line) for line in done.stdout.splitlines())
-    assert 1.3 * two["requests a minute"] < four["requests a minute"] < 85  # which worker is when idle differs from run to run
+    assert (
+        1.3 * two["requests a minute"] < four["requests a minute"] < 85
+    )  # which worker is when idle differs from run to run
     assert 85 < many["requests a minute"] < 95
     assert many["most requests in a minute"] <= 99  # a tenth of a minute may be saved up
 
