@@ -156,8 +156,7 @@ def wire(
 
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
-    scratch = scratch_of(worktree)
-    git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
+    scratch, git = scratch_of(worktree), opened or Git(repo)
     sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
     runtime = Runtime(
         repo=repo,
@@ -192,7 +191,7 @@ def wire(
         guests=_guests(settings, environ),
         look=_look(environ),
         begin_part=_begin_part(environ),
-        instructions=instructions,
+        instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
 

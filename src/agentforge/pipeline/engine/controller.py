@@ -33,7 +33,7 @@ from agentforge.pipeline.engine.stage_hooks import (
     stopped,
     with_notes,
 )
-from agentforge.pipeline.engine.world import World
+from agentforge.pipeline.engine.world import LiveWorld
 from agentforge.pipeline.facts.time_limits import within_deadline
 from agentforge.pipeline.model.effects import (
     AdoptAttempt,
@@ -81,7 +81,7 @@ def run_pipeline(log: Log, runtime: Runtime) -> RunState:
     return drive(log, lambda state: decide(state, runtime.stages), Performer(runtime).perform)
 
 
-class Performer(World):
+class Performer(LiveWorld):
     """Carries out effects for one run; holds the runtime and the material of the current stage, nothing else."""
 
     def __init__(self, runtime: Runtime) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentforge.pipeline.repairs.table import Mended
 
 
-class World:
+class LiveWorld:
     """Answers from what is there now."""
 
     def __init__(self, runtime: Runtime) -> None:
