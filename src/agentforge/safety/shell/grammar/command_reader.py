@@ -11,16 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agentforge.safety.shell.grammar.alphabet import narrowed, restored
+from agentforge.safety.shell.grammar.assignments import Assignments
 from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
-from agentforge.safety.shell.grammar.nodes import comes_first, ends_simply, exported_names, goes_on
+from agentforge.safety.shell.grammar.nodes import ends_simply, goes_on
 from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, Redirect, Script, ShellCommand, Word
 from agentforge.safety.shell.grammar.variables import EVERY, computed_in, doubtful, filled, known_words, set_in
-from agentforge.safety.shell.grammar.words import WORD_KINDS, Words
+from agentforge.safety.shell.grammar.words import WORD_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable
 
     from ast_grep_py import SgNode
 
@@ -33,7 +34,6 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
-_ASSIGNING = ("variable_assignment", "variable_assignments")
 _COUNTING = re.compile(r"[\w\s=<>+;,*/%-]*")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
@@ -82,16 +82,8 @@ def _read(line: str, *, inner: bool) -> Script:
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
 
 
-class _Reader(Words):
+class _Reader(Assignments):
     """Walks the tree once and collects what it finds."""
-
-    def __init__(self, line: str, known: Mapping[str, Word] | None = None, by_data: Collection[str] = ()) -> None:
-        """Take the line, what variables hold once the line has set them, and the names of those that data fills."""
-        super().__init__(line)
-        self._known = known or {}
-        self._by_data = by_data
-        self._set: set[str] = set()  # variables that were set before the list that is read, or whatever its commands do
-        self._either = False  # the list holds an `||`: what stands behind it may be left out
 
     def statement(self, node: SgNode, folders: Folders) -> Folders:
         """Read one statement; returns the folders in which the next one may run."""
@@ -124,7 +116,7 @@ class _Reader(Words):
             self._words_inside(node, double=node.text().startswith("[["))
             return folders
         if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
-            self._declaration(node, folders)
+            self.declaration(node, folders)
             return folders
         if kind == "comment":
             self._comment(node)
@@ -168,15 +160,15 @@ class _Reader(Words):
             return folders
         if node.kind() == "compound_statement" and not any(child.is_named() for child in node.children()):
             self.refuse(node, "is no group of commands")
-        now, before, entry, outer = folders, folders, set(self.bound), (self._set, self._either)
+        now, before, entry, outer = folders, folders, set(self.bound), (self.certain, self.either)
         is_list, held = node.kind() == "list", entry
         if not goes_on(node):
-            self._set, self._either = set(entry), False
+            self.certain, self.either = set(entry), False
         for child in node.children():
             if not child.is_named():
                 if child.text() in ("&", "||"):
-                    self._forget(self._set if is_list else held)
-                    self._either |= is_list
+                    self.forget(self.certain if is_list else held)
+                    self.either |= is_list
                 if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
                     now = tuple(dict.fromkeys((*before, *now)))
                 continue
@@ -185,26 +177,12 @@ class _Reader(Words):
                 continue
             before, held = now, set(self.bound)
             now = self.statement(child, now)
-            self._bind(child)
+            self.bind(child)
         if not goes_on(node):
             if node.kind() != "program":
-                self._forget(self._set if is_list else entry)
-            self._set, self._either = outer
+                self.forget(self.certain if is_list else entry)
+            self.certain, self.either = outer
         return now if is_list else tuple(dict.fromkeys((*folders, *now)))
-
-    def _bind(self, node: SgNode) -> None:
-        """Remember what an assignment sets, once it is certain that it was carried out."""
-        if node.kind() not in _ASSIGNING or self._either:
-            return
-        each = [node] if node.kind() == "variable_assignment" else node.children()
-        names = [one.children()[0].text() for one in each if one.children()]
-        new = {name: self._known[name] for name in names if name in self._known}
-        self.bound |= new
-        if comes_first(node):
-            self._set |= set(new)
-
-    def _forget(self, kept: Collection[str]) -> None:
-        self.bound = {name: word for name, word in self.bound.items() if name in kept}
 
     def _branches(self, node: SgNode, folders: Folders) -> Folders:
         now, first = folders, len(self.commands)
@@ -237,7 +215,7 @@ class _Reader(Words):
                     assigned = Assignment(name=name, text=f"for {name}")
                     self.commands.append(ShellCommand(text=f"for {name}", assignments=(assigned,), folders=folders))
             elif kind == "do_group":
-                item = None if {name, EVERY} & set(self._by_data) else looped(items)
+                item = None if {name, EVERY} & set(self.by_data) else looped(items)
                 self.bound.pop(name, None)
                 self.bound |= {name: item} if item is not None else {}
                 now = self.statement(child, folders)
@@ -267,7 +245,7 @@ class _Reader(Words):
             if kind == "command_name":
                 words.append(self._name(child))
             elif kind == "variable_assignment":
-                assignments.append(self._assignment(child))
+                assignments.append(self.assignment(child))
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 redirects += self._redirects(child)
             elif child.text() == "==":
@@ -292,40 +270,6 @@ class _Reader(Words):
             self.refuse(node, "has no name")
             return Word(text=node.text(), pieces=(None,))
         return self.word(inner[0])
-
-    def _assignment(self, node: SgNode) -> Assignment:
-        name = ""
-        for child in node.children():
-            kind = str(child.kind())
-            if kind == "variable_name" and not name:
-                name = child.text()
-                if name not in self._known:
-                    self.bound.pop(name, None)
-            elif kind in ("subscript", "array"):
-                self.refuse(node, "an array's subscript may run code")
-            elif child.is_named():
-                self.word(child)
-        return Assignment(name=name, text=node.text())
-
-    def _declaration(self, node: SgNode, folders: Folders) -> None:
-        single = node.kind() == "variable_assignment"
-        found = [self._assignment(node)] if single else []
-        for child in () if single else node.children():
-            kind = str(child.kind())
-            if kind == "variable_assignment":
-                found.append(self._assignment(child))
-            elif kind == "word" and child.text() not in ("-x", "-r", "-g", "-f", "-v"):
-                self.refuse(node, f"{child.text()} changes how the variable is read")
-            elif kind == "variable_name" and node.kind() == "unset_command":
-                found.append(Assignment(name=child.text(), text=node.text()))
-            elif child.is_named() and kind not in ("variable_name", "word"):
-                self.refuse(node, "declares a name that only the run knows")
-        exported = (
-            [] if single or not node.text().startswith(("export", "declare", "typeset")) else exported_names(node)
-        )
-        self.commands.append(
-            ShellCommand(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
-        )
 
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
         outer, self.here = self.here, folders

@@ -153,8 +153,8 @@ def _shape(node: SgNode) -> str:
     if words[0] != "grep":
         return " ".join(words)
     place = next((at for at, word in enumerate(words[1:], start=1) if not word.startswith("-")), 0)
-    plain = place and re.fullmatch(r"'[^'-][^']*'|\"[^\"$`\\-][^\"$`]*\"|[\w.]+", words[place])
-    return " ".join([*words[:place], "PATTERN", *words[place + 1 :]]) if plain else ""
+    quoted = re.fullmatch(r"'[^'-][^']*'|\"[^\"$`\\-][^\"$`]*\"|[\w.]+", words[place])
+    return " ".join([*words[:place], "PATTERN", *words[place + 1 :]]) if place and quoted else ""
 
 
 def _nodes(node: SgNode) -> Iterator[SgNode]:
