@@ -29,7 +29,7 @@ these keys:
 | `title`, `class` | the name of the case in plain words, and the group in which this page lists it |
 | `trick`, `twin` | one sentence each about what the two sides do |
 | `stage` | the stage that must refuse the trick |
-| `refused_by` | the ids of the rules that may refuse it, or the question to a human in which it ends (`question-not-done`, `question-broken-example`) |
+| `refused_by` | the ids of the rules that may refuse it, or a question (`question-not-done`, `question-broken-example`) |
 | `base` (optional) | a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit` |
 | `request` (optional) | the request, if it is not that of the base |
 | `files` | paths with their texts, as follows |
