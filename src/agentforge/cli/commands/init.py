@@ -53,9 +53,10 @@ def init(
     cwd: str | None,
     as_json: bool,
 ) -> int:
-    """Choose a model: by an API key, on this machine, or at a server's address. All of it is written, or nothing.
+    """Choose a model: by an API key, on this machine, or at a server's address.
 
-    On a terminal it asks, and tries what you choose before it writes. --provider asks only for what is missing.
+    AgentForge writes all of it, or nothing. On a terminal, it asks you, and tries your choice before it writes anything.
+    With --provider, it asks only for what is missing.
     """
 
     folder = folder_of(cwd)
