@@ -8,6 +8,8 @@ from agentforge.pipeline.facts.speed import usable
 from agentforge.pipeline.ledger import placing
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
+from agentforge.pipeline.model.premises import understood_alike
+from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.stage import Json, Stage, StageQuestion
 
 
@@ -42,4 +44,7 @@ STAGE = Stage(
     omit=("spec_id",),
     questions=questions,
     complete=complete,
+    measures_any_shape=True,
+    still_follows=understood_alike,
+    shown=specification_text,
 )
