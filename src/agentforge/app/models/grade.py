@@ -19,8 +19,8 @@ from agentforge.messages import Message, ModelRequest
 from agentforge.models.api.catalogue import open_model
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
-from agentforge.pipeline.small_models.generation.file_rendering import assertions
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
+from agentforge.pipeline.small_models.generation.suite_template import assertions
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.reading.choices import (
     choice_messages,

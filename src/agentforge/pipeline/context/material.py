@@ -130,7 +130,7 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
-    from agentforge.pipeline.ledger.placing import standing_examples
+    from agentforge.pipeline.ledger.placement import standing_examples
     from agentforge.workspace.code.relevance import is_test_path
 
     spec = state.work.artifacts.get("spec", {})

@@ -14,7 +14,7 @@ from agentforge.pipeline.facts.definitions import defines, dotted
 from agentforge.pipeline.facts.examples import stands_in, told_in, wanted_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.run_dependencies import specified
 from agentforge.pipeline.model.runtime import Runtime

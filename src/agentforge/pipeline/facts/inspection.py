@@ -8,7 +8,7 @@ from agentforge.contracts.inspection import GUARDING, by_inspection_alone, needs
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.entries import ledger_of
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.scope import named_files
 from agentforge.pipeline.model.stage import Json, action_of, items

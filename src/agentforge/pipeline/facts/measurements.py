@@ -28,7 +28,7 @@ from agentforge.pipeline.facts.source_findings import check_facts, deceptions, o
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
 from agentforge.pipeline.facts.test_adequacy import strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
-from agentforge.pipeline.ledger.placing import standing_examples, untold_values
+from agentforge.pipeline.ledger.placement import standing_examples, untold_values
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.revisits import is_open, is_opened_again

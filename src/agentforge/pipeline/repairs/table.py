@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from agentforge.contracts.contract import Contract, Json
 from agentforge.contracts.draft import draft_schema
-from agentforge.contracts.mending import Repair, in_form, without_unreadable
+from agentforge.contracts.form_repair import Repair, in_form, without_unreadable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import TimeIsUp
+from agentforge.cancellation import TimeIsUp
 from agentforge.canonical import digest_bytes
 from agentforge.contracts.contract import CommandResult
 from agentforge.errors import AgentForgeError
