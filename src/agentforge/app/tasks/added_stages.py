@@ -298,7 +298,8 @@ def _added(stage: object, *, name: str, source: str, content: bytes) -> Added:
         if field.name in _OF_THE_HOUSE:
             if getattr(stage, field.name) != field.default:
                 raise ConfigError(
-                    f"{source}: {field.name} is for AgentForge's own stages", hint="leave it out; see docs/howto/stages.md"
+                    f"{source}: {field.name} is for AgentForge's own stages",
+                    hint="leave it out; see docs/howto/stages.md",
                 )
         elif not _fits(getattr(stage, field.name), field.name):
             raise ConfigError(
