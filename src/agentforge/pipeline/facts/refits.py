@@ -27,9 +27,9 @@ def refit_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str, ed
     Returns:
         {refits: see measure_refits, belongs_to: rows for RED, whose tests and fixtures they are}.
     """
-    frozen = cast("Mapping[str, object]", state.facts.get("red", {}).get("frozen_files") or {})
+    frozen = cast("Mapping[str, object]", state.work.facts.get("red", {}).get("frozen_files") or {})
     ids = [*texts(facts.get("refitted")), *texts(facts.get("rewritten"))]
-    impact = state.facts.get("impact", {})
+    impact = state.work.facts.get("impact", {})
     near = within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))])
     refits = Refits(
         refitted=texts(facts.get("refitted")),
@@ -40,7 +40,7 @@ def refit_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str, ed
     passing = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True
     if passing:
         fact = measure_refits(
-            bounded_rig(state, runtime), refits, base_tree=state.trees["baseline"], tree=tree, edits=edits,
+            bounded_rig(state, runtime), refits, base_tree=state.work.trees["baseline"], tree=tree, edits=edits,
             bounds=mutation_bounds(state, runtime),
         )  # fmt: skip
     else:
@@ -56,4 +56,4 @@ def refit_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str, ed
 
 def _files(state: RunState) -> frozenset[str]:
     """The test files of RED that hold new tests."""
-    return frozenset(file_of(str(one.get("id"))) for one in items(state.facts.get("red", {}).get("tests")))
+    return frozenset(file_of(str(one.get("id"))) for one in items(state.work.facts.get("red", {}).get("tests")))

@@ -32,7 +32,7 @@ def doubtful(state: RunState) -> Ask | None:
     """Ask about the examples that nobody decided about; None where there are none, or the run has no ledger."""
     if not ledger_of(state):
         return None
-    held_out = state.facts.get("green", {}).get("held_out")
+    held_out = state.work.facts.get("green", {}).get("held_out")
     rows = items(held_out.get("complaints")) if isinstance(held_out, dict) else []
     wanted = [_question(row) for row in rows if not answered(state, str(row.get("call")))]
     return replace(wanted[0], also=tuple(wanted[1:])) if wanted else None
@@ -40,7 +40,7 @@ def doubtful(state: RunState) -> Ask | None:
 
 def answered(state: RunState, call: str) -> str:
     """What a human said of the example with this call; "" where nobody was asked."""
-    found: list[Escalation] = [one for one in state.escalations.values() if one.context.get(_KEY) == call]
+    found: list[Escalation] = [one for one in state.people.escalations.values() if one.context.get(_KEY) == call]
     return found[-1].resolution.text if found and found[-1].resolution is not None else ""
 
 
@@ -72,8 +72,8 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     found: list[tuple[Claim, Tense]] = []
     for entry, becomes in placed(state):
         requirement = next(iter(becomes.requirements), "")
-        for claim, tense in examples_of(state.request, entry.start, entry.end, reader):
-            if not stands_alone(claim.call, state.request[entry.start : entry.end]):
+        for claim, tense in examples_of(state.brief.request, entry.start, entry.end, reader):
+            if not stands_alone(claim.call, state.brief.request[entry.start : entry.end]):
                 continue
             if tense != "observed" and entry.number not in gone and _squeezed(claim.call) not in spoken:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
@@ -82,7 +82,7 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
         replace(claim, firm=tense == "wanted" or answered(state, claim.call) == STAYS)
         for claim, tense in found
         if tense == "wanted"
-        or (spelling(claim.call) not in wanted and not is_wanted_somewhere(state.request, claim.call))
+        or (spelling(claim.call) not in wanted and not is_wanted_somewhere(state.brief.request, claim.call))
     )
 
 
@@ -115,7 +115,11 @@ def _first_name(code: str) -> str:
 
 def _spoken(state: RunState) -> str:
     """The words of humans on questions of other kinds than whether an example stays."""
-    told = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind != "approval"]
+    told = [
+        item.resolution.text
+        for item in state.people.escalations.values()
+        if item.resolution and item.kind != "approval"
+    ]
     return _squeezed("\n".join(told))
 
 
