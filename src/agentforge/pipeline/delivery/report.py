@@ -239,10 +239,9 @@ def refit_lines(state: RunState) -> list[str]:
     """What is said of existing tests that pass with a new text alone."""
     green = state.work.facts.get("green", {})
     out = []
+    what = "a fixture or helper" if "refits" in green else "a fixture"  # a report of before stays as it was
     if names := texts(green.get("refitted")):
-        out.append(
-            f"existing tests that pass only with a fixture or helper that the specification changes: {', '.join(names[:10])}"
-        )
+        out.append(f"existing tests that pass only with {what} that the specification changes: {', '.join(names[:10])}")
     refits = _mapping(green.get("refits"))
     if names := texts(refits.get("not_compared")):
         why = f" ({refits.get('note')})" if refits.get("note") else ""
