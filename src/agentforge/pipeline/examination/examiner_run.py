@@ -28,7 +28,8 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
-from agentforge.pipeline.context.excerpts import code_view, likely_views
+from agentforge.pipeline.context.candidates import likely_views
+from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
@@ -43,6 +44,7 @@ from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.workspace.code.bodies import bodies
 from agentforge.workspace.code.relevance import rank
 from agentforge.workspace.code.symbols import implementations, language_of, outline_of
 
@@ -156,7 +158,11 @@ def _before(state: RunState, runtime: Runtime) -> list[Section]:
         found = rank(root, terms, text=words, limit=_CANDIDATES)
         sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
         styles = style_views(root, near=files, tests=tests, words=terms)
-        return [*(one for one in views if one is not None), *likely_views(root, sources, named=terms), *styles]
+        return [
+            *(one for one in views if one is not None),
+            *likely_views(root, sources, bodies(root, sources)),
+            *styles,
+        ]
 
 
 def edited_lines(before: Path, after: Path) -> list[int]:
