@@ -22,6 +22,7 @@ from agentforge.pipeline.facts.examples import asserted_in, wanted_in
 from agentforge.pipeline.facts.held_out import outside_facts
 from agentforge.pipeline.facts.impact import looked_at_first
 from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
+from agentforge.pipeline.facts.refits import refit_facts
 from agentforge.pipeline.facts.repeated_calls import repeated_facts
 from agentforge.pipeline.facts.roads import road_facts
 from agentforge.pipeline.facts.source_findings import check_facts, deceptions, out_of_scope, words_of_people
@@ -240,6 +241,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         gone=gone_names(spec),
         vanished=vanished_names(spec, words_of_people(state)),
         symbols=symbols_of(product_symbols(spec)),
+        told=words_of_people(state),
         inspected=inspected,
     )
     trees = {"base_tree": base, "red_tree": state.work.trees.get("red", base), "tree": tree}
@@ -274,6 +276,8 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         return Measured(facts={**facts, **unneeded("no test is asked for")}, evidence=evidence, tree=tree)
     strong, shown = strength(state, runtime, facts, tree=tree)
     facts |= {**strong, "belongs_to": [*items(facts["belongs_to"]), *items(strong.get("belongs_to"))]}
+    refits = refit_facts(state, runtime, facts, tree=tree, edits=edits)
+    facts |= {**refits, "belongs_to": [*items(facts["belongs_to"]), *items(refits["belongs_to"])]}
     if passing:
         with underway("repeats known calls under other circumstances"):
             facts |= repeated_facts(state, runtime, facts, tree=tree, recorded=items(shown.pop("calls", ())))
