@@ -14,7 +14,7 @@ from agentforge.config.settings import load
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.requests import action_of, message_of
 from agentforge.evals.trials.hidden import hidden_failures
-from agentforge.evals.trials.loading import load_set
+from agentforge.evals.trials.task_sets import load_set
 
 from .past import Past
 
