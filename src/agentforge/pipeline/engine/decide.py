@@ -114,11 +114,16 @@ def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effe
 
 
 def _doubtful(state: RunState, stage: Stage) -> Effect | None:
+    """Ask a human about the examples that nothing decides, where nobody reads the request before the delivery."""
     if stage.name != "green" or not state.facts.get("green", {}).get("held_out"):
         return None
-    from agentforge.pipeline.ledger.promises import doubtful  # of the few runs that have something to doubt
+    from agentforge.pipeline.examination.examiner import is_examined
+    from agentforge.pipeline.ledger.promises import (
+        doubtful,
+        undecided_examples,
+    )  # of the few runs with something to doubt
 
-    return doubtful(state)
+    return None if is_examined(state) else doubtful(state, undecided_examples(state), stage=stage.name)
 
 
 def _after_failure(state: RunState, stage: Stage) -> Effect:

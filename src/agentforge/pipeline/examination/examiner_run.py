@@ -30,8 +30,17 @@ from agentforge.pipeline.context.excerpts import code_view, likely_views
 from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
-from agentforge.pipeline.examination.settlement import Row, disputed, file_in, measured_rows, place_beside, ruled_rows
+from agentforge.pipeline.examination.settlement import (
+    Row,
+    disputed,
+    example_rows,
+    file_in,
+    measured_rows,
+    place_beside,
+    ruled_rows,
+)
 from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import StartStage
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.pipeline.model.scope import suite_files
@@ -243,7 +252,10 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
         return
     looks = world.looked_at(state, source)
     stored = runtime.blobs.put(source.encode("utf-8"))
-    rows = measured_rows(source, looks.tests, words, kept_rows(state))
+    rows = (
+        *measured_rows(source, looks.tests, words, kept_rows(state)),
+        *example_rows(undecided_examples(state), state.request, kept_rows(state)),
+    )
     again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
     reason = looks.reason or (
         f"its tests could not be run: {one_line(looks.unrunnable.splitlines()[-1])}" if again else ""
@@ -307,7 +319,7 @@ def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
 def recorded_looks(event: kinds.Examined) -> Looks:
     """What running the tests gave, as the record has it."""
     told = ("held", "got", "before", "unchecked")
-    tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows}
+    tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows if not row.get("example")}
     return Looks(path=event.path, tests=tests, unrunnable=event.unrunnable, reason=event.reason)
 
 
