@@ -231,7 +231,8 @@ def _world(folder: Path, number: int = 0, of: int = 1, *, plugins: bool = False)
 
 def _queued(worlds: Sequence[Any], environ: dict[str, str], tasks: int) -> Any:
     """The queue, with so many tasks; those that stand in it already are counted."""
-    from agentforge.app.tasks.runs import StartOptions, create
+    from agentforge.app.tasks.runs import create
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.config.settings import load
     from agentforge.fleet.database import database_url, open_database
     from agentforge.fleet.ledger import Ledger
@@ -244,7 +245,7 @@ def _queued(worlds: Sequence[Any], environ: dict[str, str], tasks: int) -> Any:
         place = number % len(worlds)
         options = StartOptions(request=request, cwd=worlds[place].repo, model=model)
         made = create(options, settings=settings[place], environ=environ, watch=lambda _event, _state: None)
-        ledger.add(worlds[place].repo, made.state.run_id)
+        ledger.add(worlds[place].repo, made.state.identity.run_id)
     return ledger
 
 
@@ -284,13 +285,13 @@ def _figures(worlds: Sequence[Any], ledger: Any, *, tasks: int, workers: int, sp
     run_s = 0.0
     for job in ledger.jobs(limit=10**6):
         state = fold(job.folder).state
-        delivered += state.outcome == "delivered"
+        delivered += state.progress.outcome == "delivered"
         kinds = [type(record.event).__name__ for record in read(job.folder)]
         twice += kinds.count("Delivered") > 1
-        more = kinds.count("ModelCalled") - _CALLS if state.outcome == "delivered" else 0
+        more = kinds.count("ModelCalled") - _CALLS if state.progress.outcome == "delivered" else 0
         extra += more
         worst = max(worst, more - (job.attempt - 1))
-        run_s += state.active_s
+        run_s += state.progress.active_s
     branches = sum(len(world.git("branch", "--list", "agentforge/*").splitlines()) for world in worlds)
     return Figures(
         database="PostgreSQL" if url.startswith("postgres") else "SQLite",

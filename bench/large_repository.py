@@ -117,7 +117,8 @@ def measured(place: Path) -> dict[str, Any]:
 
 def run(place: Path) -> dict[str, Any]:
     """Deliver the request in this process; what each part of the run used, own and of children, in seconds."""
-    from agentforge.app.tasks.runs import StartOptions, start
+    from agentforge.app.tasks.runs import start
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.config.settings import load
 
     adopt()
@@ -143,9 +144,9 @@ def run(place: Path) -> dict[str, Any]:
     result = start(options, settings=load(world.repo, environ), environ=environ, watch=watch)
     end = cpu_s()
     parts["the end"] = [1, end - marks[-1]]
-    if result.state.outcome != "delivered":
-        sys.stderr.write(f"{result.state.outcome} at {result.state.stage}: {result.error}\n")
-    return {"outcome": result.state.outcome, "total": end - marks[0], "parts": parts}
+    if result.state.progress.outcome != "delivered":
+        sys.stderr.write(f"{result.state.progress.outcome} at {result.state.progress.stage}: {result.error}\n")
+    return {"outcome": result.state.progress.outcome, "total": end - marks[0], "parts": parts}
 
 
 def part_of(event: Any, called: Mapping[str, str], parts: Mapping[str, Any]) -> str:

@@ -12,7 +12,8 @@ from recall_corpus import Truth  # type: ignore[import-not-found]
 
 from agentforge.config.contract_files import contract_set
 from agentforge.context.minimal import StepContext
-from agentforge.events.state.run_state import RunState, StageState, Turn
+from agentforge.events.state.attempt import StageState, Turn
+from agentforge.events.state.run_state import RunState
 from agentforge.messages import Text
 from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.context.material import gather

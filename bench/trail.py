@@ -85,7 +85,7 @@ def write_run(folder: Path, repository: Path, *, records: int) -> int:
     state = RunState()
     with (folder / LOG).open("wb") as log:
         while seq < records:
-            if not events and seq - sealed >= EVERY and state.submission is None:
+            if not events and seq - sealed >= EVERY and state.review.submission is None:
                 events, sealed = [kinds.StateSealed(digest=state_digest(state))], seq + 1
             if not events:
                 step += 1
@@ -111,7 +111,7 @@ def append_ms(folder: Path) -> float:
     best = float("inf")
     with RunLog.open(folder, clock=utc_now) as log:
         for _ in range(3):
-            step, request = log.state.turn.step, "0" * 64
+            step, request = log.state.progress.turn.step, "0" * 64
             events = [event for number in range(_APPENDS // 5) for event in _step(step + 1 + number, request)]
             began = time.process_time()
             for event in events:

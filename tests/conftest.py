@@ -40,11 +40,12 @@ settings.load_profile(
 _SHARED = {
     "agentforge_loopback": "loopback/server.py",
     "agentforge_inbox": "loopback/inbox.py",
+    "agentforge_run_states": "support/run_states.py",
     "agentforge_tiers": "support/tiers.py",
     "agentforge_toolchains": "support/toolchains.py",
     "agentforge_warm": "support/warm.py",
 }
-_LOOPBACK, _INBOX, _TIERS, _TOOLCHAINS, _ = (_shared(name, path) for name, path in _SHARED.items())
+_LOOPBACK, _INBOX, _, _TIERS, _TOOLCHAINS, _ = (_shared(name, path) for name, path in _SHARED.items())
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)

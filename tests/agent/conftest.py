@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from agentforge_run_states import with_fields
 
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
-from agentforge.agent.perform import AgentSpec, perform_call_model, perform_finish_step, perform_tool
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_finish_step, perform_tool
+from agentforge.agent.spec import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Piece
 from agentforge.events import kinds
@@ -76,7 +78,7 @@ class Bench:
     def step(self) -> list[Event]:
         """One model call, its tools, its end; or as far as a human must be asked."""
         before = len(self.log.events)
-        while not self.log.state.open_escalations:
+        while not self.log.state.people.open_escalations:
             effect = decide_turn(self.log.state)
             assert not isinstance(effect, Stop), effect
             self.do(effect)
@@ -94,7 +96,7 @@ class Bench:
                     return
 
     def with_state(self, **changes: Any) -> None:
-        self.log.state = replace(self.log.state, **changes)
+        self.log.state = with_fields(self.log.state, **changes)
 
 
 Build = Callable[..., Bench]
@@ -140,7 +142,7 @@ def _line(reply: Any) -> dict[str, Any]:
 def _context(state: RunState) -> StepContext:
     return build_step(
         StepInputs(
-            system="s", frame={"id": state.run_id}, material=[], situation=[Piece(name="a", text="b")],
+            system="s", frame={"id": state.identity.run_id}, material=[], situation=[Piece(name="a", text="b")],
             recent=[], verification={}, tools=(),
         )
     )  # fmt: skip

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from agentforge_run_states import run_state, with_fields
 
 from agentforge.agent.decide import SILENT_LIMIT, decide_turn, step_approval
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
 from agentforge.agent.limits import LONGEST_CYCLE, STOP_AFTER
 from agentforge.events.kinds import Decision, EscalationResolved
-from agentforge.events.state.run_state import LOOP_WINDOW, Call, Escalation, Limits, RunState, StageState, Totals, Turn
+from agentforge.events.state.attempt import LOOP_WINDOW, Call, StageState, Turn
+from agentforge.events.state.run_state import Escalation, Limits, RunState, Totals
 
 EDIT = Call(call_id="c0", name="edit", arguments='{"path": "a.py"}')
 READ = Call(call_id="c1", name="read_file", arguments="{}")
-STATE = RunState(run_id="t", stage="green", stages={"green": StageState(status="running", attempt=1)})
+STATE = run_state(run_id="t", stage="green", stages={"green": StageState(status="running", attempt=1)})
 
 
 def turn(**values: object) -> RunState:
-    return replace(STATE, turn=Turn(**values))  # type: ignore[arg-type]
+    return with_fields(STATE, turn=Turn(**values))  # type: ignore[arg-type]
 
 
 def approval(decision: Decision | None, text: str = "", step: int = 3) -> Escalation:
@@ -52,11 +52,11 @@ def test_the_next_effect_follows_from_the_turn(state: RunState, effect: Effect) 
 @pytest.mark.parametrize(
     ("state", "kind", "word"),
     [
-        (replace(STATE, totals=Totals(steps=200)), "limit", "max_steps"),
+        (with_fields(STATE, totals=Totals(steps=200)), "limit", "max_steps"),
         (turn(silent_steps=SILENT_LIMIT), "stuck", "without calling a tool"),
         (turn(loop=("a",) * STOP_AFTER), "stuck", "repeats"),
         (turn(steps_in_attempt=25), "stuck", "25 steps without a result in stage green"),
-        (replace(turn(steps_in_attempt=3), limits=Limits(stage_steps=3)), "stuck", "3 steps"),
+        (with_fields(turn(steps_in_attempt=3), limits=Limits(stage_steps=3)), "stuck", "3 steps"),
     ],
 )
 def test_a_loop_that_leads_nowhere_stops_and_asks(state: RunState, kind: str, word: str) -> None:
@@ -68,7 +68,7 @@ def test_a_loop_that_leads_nowhere_stops_and_asks(state: RunState, kind: str, wo
 
 
 def test_the_calls_of_a_reply_are_carried_out_even_when_the_limit_is_reached() -> None:
-    state = replace(turn(step=3, replied=True, calls=(READ,)), totals=Totals(steps=200))
+    state = with_fields(turn(step=3, replied=True, calls=(READ,)), totals=Totals(steps=200))
     assert decide_turn(state) == RunTool(index=0, in_doubt=False)
 
 
@@ -79,13 +79,13 @@ def test_the_state_remembers_enough_calls_to_see_every_cycle_that_is_looked_for(
 
 
 def test_interactive_asks_before_a_reply_that_changes_something_and_only_then() -> None:
-    state = replace(turn(step=3, replied=True, calls=(READ, EDIT)), mode="interactive")
+    state = with_fields(turn(step=3, replied=True, calls=(READ, EDIT)), mode="interactive")
     effect = decide_turn(state)
     assert isinstance(effect, Stop)
     assert (effect.kind, "a.py" in effect.question) == ("approval", True)
-    reading = replace(turn(step=3, replied=True, calls=(READ,)), mode="interactive")
+    reading = with_fields(turn(step=3, replied=True, calls=(READ,)), mode="interactive")
     assert decide_turn(reading) == RunTool(index=0, in_doubt=False)
-    assert decide_turn(replace(state, mode="supervised")) == RunTool(index=0, in_doubt=False)
+    assert decide_turn(with_fields(state, mode="supervised")) == RunTool(index=0, in_doubt=False)
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_interactive_asks_before_a_reply_that_changes_something_and_only_then() 
     ],
 )
 def test_an_approved_step_runs_and_a_refused_one_is_answered(decision: Decision, text: str, refusal: str) -> None:
-    waiting = replace(turn(step=3, replied=True, calls=(EDIT,)), mode="interactive")
-    state = replace(waiting, escalations={"E1": approval(decision, text)})
+    waiting = with_fields(turn(step=3, replied=True, calls=(EDIT,)), mode="interactive")
+    state = with_fields(waiting, escalations={"E1": approval(decision, text)})
     assert decide_turn(state) == RunTool(index=0, in_doubt=False, refusal=refusal)
 
 
 def test_an_approval_belongs_to_its_own_step() -> None:
-    state = replace(turn(step=4, replied=True, calls=(EDIT,)), escalations={"E1": approval("approve", step=3)})
+    state = with_fields(turn(step=4, replied=True, calls=(EDIT,)), escalations={"E1": approval("approve", step=3)})
     assert step_approval(state) is None
-    assert isinstance(decide_turn(replace(state, mode="interactive")), Stop)
+    assert isinstance(decide_turn(with_fields(state, mode="interactive")), Stop)

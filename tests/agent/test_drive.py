@@ -47,7 +47,7 @@ def test_each_decision_sees_the_fold_of_all_before_it() -> None:
     log = Recorder()
 
     def decide(state: RunState) -> str | None:
-        return f"s{len(state.stages)}" if len(state.stages) < 3 else None
+        return f"s{len(state.progress.stages)}" if len(state.progress.stages) < 3 else None
 
     drive(log, decide, lambda effect, _state: [skip(effect)])
     assert log.names == ["s0", "s1", "s2"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from agentforge_run_states import run_state
 
 from agentforge.agent.limits import exhausted
-from agentforge.events.state.run_state import Limits, RunState, Totals
+from agentforge.events.state.run_state import Limits, Totals
 
 NONE = Limits(max_steps=None, budget_tokens=None)
 
@@ -21,10 +22,10 @@ NONE = Limits(max_steps=None, budget_tokens=None)
 )
 def test_a_run_that_spends_too_fast_is_stopped_for_a_minute(limits: Limits, word: str) -> None:
     lately = (("2026-01-01T00:00:00Z", 5000, 9.0), ("2026-01-01T00:01:10Z", 1000, 0.6))
-    state = RunState(limits=limits, lately=lately, last_at="2026-01-01T00:01:20Z")
+    state = run_state(limits=limits, lately=lately, last_at="2026-01-01T00:01:20Z")
     told = exhausted(state)
     assert told.startswith(word) and bool(told) == bool(word)
-    assert exhausted(RunState(limits=limits, lately=lately, last_at="2026-01-01T00:02:10Z")) == ""
+    assert exhausted(run_state(limits=limits, lately=lately, last_at="2026-01-01T00:02:10Z")) == ""
 
 
 @pytest.mark.parametrize(
@@ -48,5 +49,5 @@ def test_a_run_that_spends_too_fast_is_stopped_for_a_minute(limits: Limits, word
 def test_the_limit_that_forbids_another_call_is_named(
     limits: Limits, totals: Totals, active_s: float, word: str
 ) -> None:
-    told = exhausted(RunState(limits=limits, totals=totals, active_s=active_s))
+    told = exhausted(run_state(limits=limits, totals=totals, active_s=active_s))
     assert told.startswith(word) and bool(told) == bool(word)

@@ -50,8 +50,8 @@ def test_a_whole_step_in_order_with_its_sums_and_its_patch(bench: Build) -> None
     end = made.log.last(kinds.StepFinished)
     assert (end.tree, made.spec.blobs.get(end.patch)) == ("t" * 40, b"the patch")
     assert end.summary.startswith("read_file: a.py lines 1-1 of 1; write_file:")
-    assert (made.log.state.totals.cost_usd, made.log.state.totals.llm_calls) == (0.25, 1)
-    assert made.log.state.turn.recent[0].said == "I act."
+    assert (made.log.state.usage.totals.cost_usd, made.log.state.usage.totals.llm_calls) == (0.25, 1)
+    assert made.log.state.progress.turn.recent[0].said == "I act."
 
 
 def test_a_step_that_wrote_nothing_takes_no_snapshot(bench: Build) -> None:
@@ -94,20 +94,20 @@ def test_a_tool_that_was_not_offered_is_unknown_even_if_it_exists(bench: Build) 
 def test_a_broken_call_does_not_stop_the_calls_after_it(bench: Build) -> None:
     made = bench([("nonsense", {}), WRITE])
     made.step()
-    assert [result.status for result in made.log.state.turn.recent[0].results] == ["error", "success"]
+    assert [result.status for result in made.log.state.progress.turn.recent[0].results] == ["error", "success"]
 
 
 def test_a_draft_is_recorded_before_its_call_is_done_so_that_no_crash_loses_it(bench: Build) -> None:
     made = bench([SUBMIT])
     assert names(made.step())[2:] == ["ToolStarted", "ArtifactSubmitted", "ToolFinished", "StepFinished"]
-    assert made.log.state.submission.draft == {"changes": []}
+    assert made.log.state.review.submission.draft == {"changes": []}
 
 
 def test_what_is_submitted_with_a_write_that_failed_is_not_handed_in(bench: Build) -> None:
     made = bench([("edit", {"path": "a.py", "old_string": "not there at all", "new_string": "x"}), SUBMIT])
     assert "ArtifactSubmitted" not in names(made.step())
-    assert made.log.state.submission is None
-    assert made.log.state.turn.recent[0].results[1].summary.startswith("not submitted")
+    assert made.log.state.review.submission is None
+    assert made.log.state.progress.turn.recent[0].results[1].summary.startswith("not submitted")
 
 
 def test_a_submission_in_doubt_is_handed_in_once(bench: Build) -> None:
@@ -120,11 +120,11 @@ def test_a_submission_in_doubt_is_handed_in_once(bench: Build) -> None:
 def test_a_question_waits_for_a_human_and_is_asked_once_whatever_the_process_does(bench: Build) -> None:
     made = bench([("ask_human", {"question": "Which?", "options": ["a", "b"]})])
     made.die_after(kinds.EscalationRaised)
-    item = made.log.state.open_escalations[0]
+    item = made.log.state.people.open_escalations[0]
     assert (item.question, item.options, item.context["step"], item.kind) == ("Which?", ("a", "b"), 1, "question")
     made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="answer", text="a"))
     assert names(made.do(decide_turn(made.log.state))) == ["ToolFinished"]
-    assert made.log.state.answers == ("Which? -> a",)
+    assert made.log.state.people.answers == ("Which? -> a",)
 
 
 def test_two_questions_of_one_reply_are_two_questions(bench: Build) -> None:
@@ -132,7 +132,7 @@ def test_two_questions_of_one_reply_are_two_questions(bench: Build) -> None:
     made.step()
     made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="answer", text="1"))
     made.step()
-    assert [item.question for item in made.log.state.escalations.values()] == ["One?", "Two?"]
+    assert [item.question for item in made.log.state.people.escalations.values()] == ["One?", "Two?"]
 
 
 def test_a_write_in_doubt_that_did_not_happen_is_carried_out(bench: Build) -> None:
@@ -187,7 +187,7 @@ def test_a_model_call_in_doubt_is_the_same_step_again(bench: Build) -> None:
     made.die_after(kinds.ModelCalled)
     assert decide_turn(made.log.state) == CallModel(step=1)
     made.step()
-    assert (made.log.state.totals.steps, made.log.state.stages["green"].steps) == (1, 1)
+    assert (made.log.state.usage.totals.steps, made.log.state.progress.stages["green"].steps) == (1, 1)
 
 
 def test_a_model_that_fails_is_recorded_and_raised_and_the_next_request_is_a_new_step(bench: Build) -> None:
@@ -220,7 +220,7 @@ def test_a_refused_step_answers_its_calls_and_carries_out_none(bench: Build) -> 
     )
     made.log.append(kinds.EscalationResolved(escalation_id="E1", decision="reject", text="not that file"))
     assert "ToolStarted" not in names(made.step())
-    results = made.log.state.turn.recent[0].results
+    results = made.log.state.progress.turn.recent[0].results
     assert [(item.status, item.error_type) for item in results] == [("denied", "human-refused")] * 2
     assert "not that file" in results[0].text
     assert not (made.root / "b.py").exists()
@@ -229,13 +229,13 @@ def test_a_refused_step_answers_its_calls_and_carries_out_none(bench: Build) -> 
 def test_a_reply_that_only_holds_an_artifact_is_taken_as_its_submission(bench: Build) -> None:
     made = bench('Here it is:\n```json\n{"artifact": {"changes": []}}\n```')
     made.step()
-    assert made.log.state.submission.draft == {"changes": []}
+    assert made.log.state.review.submission.draft == {"changes": []}
 
 
 def test_prose_is_no_submission_where_nothing_can_be_submitted(bench: Build) -> None:
     made = bench('{"changes": []}', tools=("read_file",))
     made.step()
-    assert (made.log.state.submission, made.log.state.turn.silent_steps) == (None, 1)
+    assert (made.log.state.review.submission, made.log.state.progress.turn.silent_steps) == (None, 1)
 
 
 def test_secrets_enter_no_record(bench: Build) -> None:
@@ -273,7 +273,7 @@ def test_the_same_call_with_the_same_result_has_the_same_digest_and_a_new_result
     made.step()
     (made.root / "a.py").write_text("other\n")
     made.step()
-    first, second, third = made.log.state.turn.loop
+    first, second, third = made.log.state.progress.turn.loop
     assert first == second != third
 
 
@@ -290,14 +290,14 @@ def _with_seen(made: Any) -> Any:
     """The spec as the pipeline makes it for each effect: the tools know what the model saw."""
     from dataclasses import replace
 
-    return replace(made.spec, tool_context=replace(made.spec.tool_context, seen=made.log.state.turn.seen))
+    return replace(made.spec, tool_context=replace(made.spec.tool_context, seen=made.log.state.progress.turn.seen))
 
 
 def test_a_file_that_somebody_else_changed_while_the_model_was_thinking_is_not_written_over(bench: Build) -> None:
     made = bench([("read_file", {"path": "a.py"})], [("edit", EDIT)])
     made.step()
     made.do(decide_turn(made.log.state))
-    assert list(made.log.state.turn.seen) == ["a.py"]
+    assert list(made.log.state.progress.turn.seen) == ["a.py"]
     made.spec = _with_seen(made)
     (made.root / "a.py").write_text("x = 1  # a person was here\n")
     made.do(decide_turn(made.log.state))

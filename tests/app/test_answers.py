@@ -47,8 +47,8 @@ def test_what_waits_is_listed_oldest_first_and_what_is_answered_or_over_is_not(r
 def test_an_answer_is_recorded_and_reaches_the_run(repo: Path, tell: Tell) -> None:
     folder = tell(*begun(raised()))
     result = resolve(repo, "E1", decision="answer", text="b", by="ann")
-    assert (result.folder, result.state.open_escalations) == (folder, ())
-    item = load(repo, "task-20260101-slugify").state.escalations["E1"]
+    assert (result.folder, result.state.people.open_escalations) == (folder, ())
+    item = load(repo, "task-20260101-slugify").state.people.escalations["E1"]
     assert item.resolution is not None
     assert (item.resolution.text, item.resolution.by, item.resolution.decision) == ("b", "ann", "answer")
 
@@ -59,7 +59,7 @@ def test_an_answer_that_comes_before_the_asking_process_has_left_waits_for_it(
     folder = tell(*begun(raised()))
     asking = Lease.take(folder, since="2026-01-01T00:00:00.000000Z")
     monkeypatch.setattr(log_heads.time, "sleep", lambda _: asking.release())
-    assert resolve(repo, "E1", decision="answer", text="b").state.open_escalations == ()
+    assert resolve(repo, "E1", decision="answer", text="b").state.people.open_escalations == ()
 
 
 def test_a_run_that_works_is_not_waited_for(repo: Path, tell: Tell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_an_id_that_fits_two_tasks_needs_the_long_form(repo: Path, tell: Tell) -
     tell(*begun(raised()), run_id=OTHER, day=2)
     with pytest.raises(UsageError, match=f"E1 matches several tasks: .*{OTHER}"):
         resolve(repo, "E1", decision="answer", text="a")
-    assert resolve(repo, f"{OTHER}.E1", decision="answer", text="a").state.run_id == OTHER
+    assert resolve(repo, f"{OTHER}.E1", decision="answer", text="a").state.identity.run_id == OTHER
 
 
 def test_an_answer_needs_words_and_an_approval_needs_none(repo: Path, tell: Tell) -> None:
@@ -85,7 +85,7 @@ def test_an_answer_needs_words_and_an_approval_needs_none(repo: Path, tell: Tell
         resolve(repo, "E1", decision="answer", text="  ")
     with pytest.raises(UsageError, match="needs a text"):
         resolve(repo, "E2", decision="reject")
-    assert len(resolve(repo, "E2", decision="approve").state.open_escalations) == 1
+    assert len(resolve(repo, "E2", decision="approve").state.people.open_escalations) == 1
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
@@ -96,7 +96,7 @@ def test_an_answer_that_the_question_does_not_offer_is_refused_with_those_that_i
     with pytest.raises(UsageError, match=rf"does not offer --{decision}: Which\?") as refused:
         resolve(repo, "E1", decision=decision)
     assert '--answer "b" --resume' in refused.value.hint
-    assert load(repo, "task-20260101-slugify").state.open_escalations
+    assert load(repo, "task-20260101-slugify").state.people.open_escalations
 
 
 def closed(*texts: str) -> kinds.Event:
@@ -115,13 +115,13 @@ def test_of_a_closed_question_one_option_is_the_answer_however_it_is_written(
         with pytest.raises(UsageError, match="does not offer"):
             resolve(repo, "E1", decision="answer", text=given)
         return
-    item = resolve(repo, "E1", decision="answer", text=given).state.escalations["E1"]
+    item = resolve(repo, "E1", decision="answer", text=given).state.people.escalations["E1"]
     assert item.resolution is not None and item.resolution.text == recorded
 
 
 def test_abort_as_an_answer_ends_the_task(repo: Path, tell: Tell) -> None:
     tell(*begun(replace(raised(), options=("abort",), choices=(ABORT.value,))))
-    item = resolve(repo, "E1", decision="answer", text="abort").state.escalations["E1"]
+    item = resolve(repo, "E1", decision="answer", text="abort").state.people.escalations["E1"]
     assert item.resolution is not None and item.resolution.decision == "abort"
 
 
@@ -160,8 +160,8 @@ def test_approving_a_limit_raises_it_by_as_much_again(
 ) -> None:
     tell(*begun(raised(kind="limit", reason=reason)))
     state = resolve(repo, "E1", decision=decision, text="go on").state
-    assert {name: getattr(state.limits, name) for name in limits} == limits
-    assert state.open_escalations == ()
+    assert {name: getattr(state.brief.limits, name) for name in limits} == limits
+    assert state.people.open_escalations == ()
 
 
 def test_a_damaged_run_does_not_hide_the_others(repo: Path, tell: Tell) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentforge_run_states import run_state
+
 from agentforge.app.tasks.candidates import own_limits
 from agentforge.events.state.run_state import Limits, RunState, Totals
 
@@ -10,7 +12,7 @@ FIRST = {"steps": 2, "prompt_tokens": 1400, "completion_tokens": 100, "cost_usd"
 
 
 def _task(totals: Totals = SHARED, **limits: float) -> RunState:
-    return RunState(
+    return run_state(
         run_id="task-x", totals=totals, limits=Limits(**{"max_steps": None, "budget_tokens": None, **limits})
     )  # type: ignore[arg-type]  # whole numbers where they are wanted
 

@@ -167,14 +167,14 @@ def test_a_command_that_was_under_way_when_the_program_died_is_not_run_again(cha
     chat.say("first")
     call = {"call_id": "c", "name": "shell", "arguments": '{"command": "echo x >> twice.txt"}'}
     (folder / "twice.txt").write_text("x\n")
-    step = chat.state.turn.step + 1
+    step = chat.state.progress.turn.step + 1
     for event in (
         kinds.UserSaid(turn=2, text="append"),
         kinds.ModelCalled(step=step, stage="chat", attempt=1, model="m", request="r", context_tokens=1, sections={}),
         kinds.ModelReplied(step=step, text="", tool_calls=(call,), finish="tool_calls", usage={}, model="m", cost_usd=0.0),
         kinds.ToolStarted(
             step=step, index=0, call_id="c", name="shell", arguments={"command": "echo x >> twice.txt"}, effect="execute",
-            tree=str(chat.state.trees.get("work", "")),
+            tree=str(chat.state.work.trees.get("work", "")),
         ),
     ):  # fmt: skip
         chat.log.append(event)

@@ -130,7 +130,7 @@ def test_a_resource_of_a_server_goes_along_fenced_and_counts_as_foreign_text(tmp
         assert (len(found.notes), found.sources) == (1, ("mcp",))
         assert [line.split(" ")[0] for line in found.shown] == ["@odd:memo://today:"]
         chat.say("see it", notes=found.notes, sources=found.sources)
-        assert "mcp" in chat.state.untrusted
+        assert "mcp" in chat.state.progress.untrusted
 
 
 def test_servers_and_what_they_offer_complete_a_begun_name(tmp_path: Path) -> None:

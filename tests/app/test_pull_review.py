@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agentforge_run_states import run_state
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.pull_requests import review as pull_review
 from agentforge.app.pull_requests.place import Way
 from agentforge.app.pull_requests.review import Found, ReviewFinding, request_of
-from agentforge.events.state.run_state import RunState
 from agentforge.forges.forge import CiCheck, Comment, Pull
 from agentforge.safety.text.boundary import outside
 from agentforge.verification.source.ci_changes import _FAMILIES, check_changes
@@ -23,8 +23,8 @@ def _found(*texts: str, request: str = "Add it") -> Found:
         ReviewFinding(id=str(n), source="review", by="bea", text=text, path="a.py", line=3)
         for n, text in enumerate(texts)
     )
-    last = RunResult(state=RunState(run_id="task-1", branch="agentforge/task-1"), folder=Path())
-    return Found(last=last, root=RunState(request=request), findings=findings)
+    last = RunResult(state=run_state(run_id="task-1", branch="agentforge/task-1"), folder=Path())
+    return Found(last=last, root=run_state(request=request), findings=findings)
 
 
 def test_the_request_is_the_users_and_what_others_say_stands_in_the_fence():

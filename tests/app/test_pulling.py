@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from agentforge_run_states import run_state
 
 from agentforge.app.composition.run_result import RunResult, exit_code
 from agentforge.app.pull_requests.place import Way
 from agentforge.app.pull_requests.request import _push_notes, with_pull
 from agentforge.config.settings import load
 from agentforge.errors import ForgeError
-from agentforge.events.state.run_state import RunState
 from agentforge.workspace.git.repository import Git
 
 _NOTES = "refs/notes/agentforge"
@@ -63,10 +63,10 @@ def test_a_remote_that_takes_no_notes_is_an_error_with_the_next_step(clones):
 
 
 def test_a_pull_request_that_fails_leaves_the_delivery_and_says_how_to_try_again(tmp_path):
-    state = RunState(run_id="task-1", repo=str(tmp_path), outcome="delivered", pull={"wanted": True})
+    state = run_state(run_id="task-1", repo=str(tmp_path), outcome="delivered", pull={"wanted": True})
     settings = load(tmp_path, {"HOME": str(tmp_path)})
     result = with_pull(RunResult(state=state, folder=tmp_path), settings=settings, environ={})
-    assert result.state.outcome == "delivered" and result.error is not None
+    assert result.state.progress.outcome == "delivered" and result.error is not None
     assert "agentforge pr task-1" in result.error.hint
     assert exit_code(result) == result.error.exit_code != 0
 
@@ -75,9 +75,9 @@ def test_a_fork_opens_no_pull_request_unasked():
     from agentforge.events import kinds
     from agentforge.events.fold.evolve import evolve
 
-    parent = RunState(run_id="task-1", branch="b", pull={"wanted": True, "follows": "task-0"}, untrusted=("review",))
+    parent = run_state(run_id="task-1", branch="b", pull={"wanted": True, "follows": "task-0"}, untrusted=("review",))
     forked = kinds.RunForked(
         run_id="task-2", parent="task-1", parent_head="", parent_records=1, step=1, repo="", worktree="", branch="c"
     )
     child = evolve(parent, forked, at="2026-01-01T00:00:00Z")
-    assert (child.pull, child.untrusted) == ({"wanted": False, "follows": "task-0"}, ("review",))
+    assert (child.relations.pull, child.progress.untrusted) == ({"wanted": False, "follows": "task-0"}, ("review",))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from agentforge_run_states import run_state, with_fields
 
 from agentforge.app.tasks.limit_changes import BUDGET, Increase, raised
 from agentforge.errors import UsageError
-from agentforge.events.state.run_state import Escalation, Limits, RunState, Totals
+from agentforge.events.state.run_state import Escalation, Limits, Totals
 
-STATE = RunState(
+STATE = run_state(
     limits=Limits(max_steps=10, budget_usd=1.0, deadline_s=None),
     totals=Totals(steps=4, cost_usd=1.5, prompt_tokens=1, completion_tokens=2),
 )
@@ -38,7 +37,7 @@ def test_the_budget_is_whichever_limit_the_run_waits_for() -> None:
         context={},
         raised_at="",
     )
-    waiting = replace(STATE, escalations={"E1": asked})
+    waiting = with_fields(STATE, escalations={"E1": asked})
     assert raised(waiting, {BUDGET: Increase(by=5.0)}) == {"max_steps": 15}
     assert raised(waiting, {BUDGET: 40.0}) == {"max_steps": 40}
     assert raised(waiting, {BUDGET: None}) == {"max_steps": None}

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agentforge_run_states import run_state, with_fields
 
 from agentforge import errors
 from agentforge.app.composition.run_result import RunResult, exit_code, outcome_of, result_value
 from agentforge.events.kinds import EscalationResolved
-from agentforge.events.state.run_state import Escalation, RunState, StageState, Totals
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Escalation, Totals
 
 HUMAN = EscalationResolved(escalation_id="E1", decision="answer", text="b")
 
@@ -27,7 +29,7 @@ def escalation(kind: str, *, answered: bool = False, number: int = 1) -> dict[st
 
 def result(error: errors.AgentForgeError | None = None, running: bool = False, **state: Any) -> RunResult:
     return RunResult(
-        state=RunState(run_id="task-1", **state), folder=Path("/runs/task-1"), error=error, running=running
+        state=run_state(run_id="task-1", **state), folder=Path("/runs/task-1"), error=error, running=running
     )
 
 
@@ -92,8 +94,8 @@ def test_an_unknown_price_is_no_number() -> None:
 def test_the_error_is_that_of_this_process_else_that_of_the_end() -> None:
     stale = {"slug": "model-unavailable", "message": "503"}
     running_on = result()
-    assert result_value(replace(running_on, state=replace(running_on.state, error=stale)))["error"] is None
-    ended = replace(running_on, state=replace(running_on.state, error=stale, outcome="failed"))
+    assert result_value(replace(running_on, state=with_fields(running_on.state, error=stale)))["error"] is None
+    ended = replace(running_on, state=with_fields(running_on.state, error=stale, outcome="failed"))
     assert result_value(ended)["error"] == stale
     mine = result_value(result(error=errors.ModelAuthError("401", hint="set the key")))["error"]
     assert mine == {"slug": "model-auth", "message": "401", "hint": "set the key"}

@@ -187,7 +187,7 @@ def test_a_fork_goes_on_alone(open_chat: Open, environ: dict[str, str]) -> None:
     with open_chat(made.session) as forked:
         forked.say("two")
         assert [entry.text for entry in forked.state.talk.entries if entry.kind == "user"] == ["one", "two"]
-        assert (forked.workshop.setting("name"), forked.state.parent) == ("second way", first)
+        assert (forked.workshop.setting("name"), forked.state.identity.parent) == ("second way", first)
     assert sessions.session_state(environ, first).talk.turn == 1
 
 

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_talking import Asked, Open, Watching
 
 from agentforge.app.sessions.chat import Chat
@@ -44,8 +45,8 @@ def test_a_report_comes_back_fenced_and_its_tokens_count_in_the_parent(opened: O
     assert "<untrusted" in result.text and "It is in a.txt:1." in result.text
     (child,) = chat.state.talk.children
     assert (child["name"], child["outcome"], child["usage"]["llm_calls"]) == ("explore", "completed", 2)  # type: ignore[index]
-    assert chat.state.totals.llm_calls == 4
-    assert "subagent" in chat.state.untrusted
+    assert chat.state.usage.totals.llm_calls == 4
+    assert "subagent" in chat.state.progress.untrusted
     started = events_of(chat, str(child["child"]))[0]
     assert isinstance(started, kinds.RunStarted)
     assert (started.kind, started.parent) == ("subagent", chat.session_id)
@@ -221,7 +222,7 @@ def test_the_budget_of_the_session_stops_subagents_before_their_next_call(opened
     chat = opened(script, limits={"budget_tokens": 6_000})
     chat.say("go")
     child = chat.state.talk.children[0]
-    totals = chat.state.totals
+    totals = chat.state.usage.totals
     assert child["outcome"] == "limit"
     assert totals.prompt_tokens + totals.completion_tokens <= 6_000
 
@@ -248,7 +249,7 @@ def test_stopping_the_turn_stops_all_its_subagents_and_counts_them(opened: Open)
         chat.say("go")
     assert chat.state.talk.outcome == "interrupted"
     assert [child["outcome"] for child in chat.state.talk.children] == ["interrupted", "interrupted"]
-    assert chat.state.totals.llm_calls == 3
+    assert chat.state.usage.totals.llm_calls == 3
 
 
 def test_a_subagent_in_doubt_goes_on_with_its_own_log(opened: Open) -> None:
@@ -278,4 +279,4 @@ def test_a_subagent_in_doubt_goes_on_with_its_own_log(opened: Open) -> None:
 def child_id_of(chat: Chat) -> str:
     from dataclasses import replace
 
-    return child_id(replace(chat.state, turn=replace(chat.state.turn, step=1)), 0)
+    return child_id(with_fields(chat.state, turn=replace(chat.state.progress.turn, step=1)), 0)

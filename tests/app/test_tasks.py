@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.app.tasks.runs import start
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.settings import load
 from agentforge.errors import ContractInvalid, UsageError
 

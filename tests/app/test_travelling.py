@@ -117,7 +117,9 @@ def test_of_two_that_push_the_second_is_told_that_the_run_went_on(remote: Path) 
     with RunLog.open(two.top / ".agentforge" / "tasks" / _TASK, clock=lambda: slow) as there:
         there.append(kinds.RunResumed(pid=1))
         Traveller(there, two, remote="origin").share(there.state)
-        assert there.state.last_at >= "2026-01-02", "a clock that is behind does not turn the time of the run back"
+        assert there.state.progress.last_at >= "2026-01-02", (
+            "a clock that is behind does not turn the time of the run back"
+        )
     with RunLog.open(log.folder, clock=lambda: slow) as late:
         late.append(kinds.RunResumed(pid=2))
         with pytest.raises(LockedError, match="was continued on another machine"):

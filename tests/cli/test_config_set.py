@@ -48,3 +48,58 @@ def test_ones_own_settings_are_written_where_the_project_says_nothing_or_on_dema
     assert own.read_text() == '[model]\nname = "c"\n' and 'name = "b"' in (project / "config.toml").read_text()
     assert run(["config", "set", "model.name", "--remove"]) == 0
     assert "name" not in (project / "config.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["model", "gpt"], ["model takes a table", '"gpt"', "config explain model", "model.name"]),
+        (["approval", "nope"], ["approval takes one of on-request", '"nope"', "config explain approval"]),
+        (["approval", "yolo", "--project"], ["approval", '"yolo"', "--user"]),
+        (
+            ["limits.budget_usd", "abc"],
+            ["limits.budget_usd takes a number", '"abc"', "config explain limits.budget_usd"],
+        ),
+        (["model.nme", "x"], ["model.nme", '"x"', "did you mean model.name?"]),
+        (["model", '{"name": 5}'], ["model", "model.name: 5", "model.name"]),
+        (["model", '{"name": null}'], ["model", "null", "config explain model"]),
+        (["model.fallbacks", "[null]"], ["model.fallbacks", "null", "config explain model.fallbacks"]),
+        (
+            ["model.temperature", "NaN"],
+            ["model.temperature takes a number", '"NaN"', "config explain model.temperature"],
+        ),
+        (["model.name", "a\udcff"], ["model.name", "UTF-8"]),
+        (["", "x"], ["unknown setting", '"x"', "config show"]),
+    ],
+)
+def test_a_refused_value_is_told_with_its_key_what_is_allowed_the_file_and_a_next_step(
+    project: Path, home: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: list[str]
+) -> None:
+    file = project if "--project" in arguments else home / "af" / "config"
+    assert run(["config", "set", *arguments]) == 2
+    error = capsys.readouterr().err
+    for words in (*told, f"nothing was written to {file / 'config.toml'}"):
+        assert words in error
+    assert not (file / "config.toml").exists()
+
+
+def test_a_file_that_was_wrong_before_is_named_as_what_is_to_be_corrected(
+    home: Path, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = home / "af" / "config" / "config.toml"
+    own.parent.mkdir(parents=True)
+    for text, cause in (('model = "x"\n', "model"), ("model = \n", "line 1")):
+        own.write_text(text)
+        assert run(["config", "set", "approval", "auto"]) == 2
+        error = capsys.readouterr().err
+        assert (
+            "approval: nothing was written" in error
+            and str(own) in error
+            and "correct it by hand" in error
+            and cause in error
+        )
+        assert own.read_text() == text
+    own.unlink()
+    (project / "config.toml").write_text("model = \n")
+    assert run(["config", "set", "approval", "auto"]) == 0  # one's own file is right; the project's is not yet
+    assert str(project / "config.toml") in capsys.readouterr().err

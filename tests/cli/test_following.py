@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.tasks.runs import Watch
+from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.running.follow import Reply, ask, follow
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.errors import ModelUnavailable

@@ -141,7 +141,7 @@ def test_a_reader_that_leaves_does_not_stop_the_run(story: Story) -> None:
             raise BrokenPipeError
 
     story.watch = PlainScreen(Closed(), style=ASCII)
-    assert story.tell(story.started, *story.stage("intake")).stages["intake"].status == "verified"
+    assert story.tell(story.started, *story.stage("intake")).progress.stages["intake"].status == "verified"
 
 
 def test_the_screen_fits_the_form_and_the_terminal() -> None:

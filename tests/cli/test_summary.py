@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge_run_states import with_fields
+
 from agentforge.cli.output.summary import escalation_lines, summary_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
@@ -42,7 +44,7 @@ def test_an_analysis_tells_what_it_found_and_where_it_can_be_read(story: Story) 
     events = story.stage("analyze")
     state = story.tell(story.started, *events, kinds.RunFinished(outcome="analyzed"))
     found = {"summary": "tasks lie in a file", "findings": ["as JSON: todo.py:11"]}
-    state = replace(state, artifacts={"analyze": found})
+    state = with_fields(state, artifacts={"analyze": found})
     lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
     assert lines[1:5] == [
         "+ analyzed  task-1  in 1s",
@@ -71,7 +73,7 @@ def test_a_failure_shows_its_error_and_hint(story: Story) -> None:
 
 def test_a_question_cannot_steer_the_terminal_and_names_the_commands(story: Story) -> None:
     state = story.tell(story.started, kinds.StageStarted(stage="clarify", attempt=1), story.question)
-    assert escalation_lines(state.open_escalations[0], task_id="task-1", style=ASCII) == [
+    assert escalation_lines(state.people.open_escalations[0], task_id="task-1", style=ASCII) == [
         "",
         "? question task-1.E1  a blocking question",
         "  Which one?",
@@ -96,7 +98,7 @@ def test_each_kind_of_escalation_names_its_own_way_out(story: Story) -> None:
         escalation_id="E2", stage="spec", kind="limit", reason="max_steps: 3 of 3", question=""
     )
     state = story.tell(story.started, kinds.StageStarted(stage="spec", attempt=1), approval, limit)
-    first, second = (answers_for(item, task_id="t") for item in state.open_escalations)
+    first, second = (answers_for(item, task_id="t") for item in state.people.open_escalations)
     assert first == [
         "agentforge resolve t.E1 --approve --resume",
         'agentforge resolve t.E1 --reject "REASON" --resume',
@@ -131,7 +133,7 @@ def test_a_long_row_is_cut_after_a_word(story: Story) -> None:
 
 def test_a_question_is_broken_between_words_on_a_narrow_terminal(story: Story) -> None:
     state = story.tell(story.started, kinds.StageStarted(stage="clarify", attempt=1), story.question)
-    item = replace(state.open_escalations[0], question="several words " * 10)
+    item = replace(state.people.open_escalations[0], question="several words " * 10)
     lines = escalation_lines(item, task_id="task-1", style=Style(colour=False, unicode=False, columns=30))
     assert max(len(line) for line in lines if "words" in line) <= 30
     assert not any(line.endswith(("wor", "sev", "word")) for line in lines)

@@ -46,7 +46,7 @@ class Talking:
 
     def step(self, calls: Sequence[dict[str, str]], *, text: str = "", results: Sequence[str] = ()) -> None:
         """A reply, and as many of its results as are given."""
-        step = self.state.turn.step + 1
+        step = self.state.progress.turn.step + 1
         self.tell(
             kinds.ModelCalled(
                 step=step, stage="chat", attempt=1, model="m", request="r", context_tokens=1000, sections={}
@@ -149,18 +149,18 @@ def _play(talking: Talking, moves: Sequence[Any], budget: Budget) -> None:
         is_open = talking.state.talk.open
         if kind == "say" and not is_open:
             talking.say(rest[0])
-        elif kind == "step" and is_open and not talking.state.turn.replied:
+        elif kind == "step" and is_open and not talking.state.progress.turn.replied:
             calls, text, results = rest
             talking.step(
                 calls, text=text, results=(*results, "", "", "", "")[: len(calls)] if len(results) else results
             )
         elif kind == "end" and is_open:
             talking.end(rest[0])
-        elif kind == "compact" and (not is_open or not talking.state.turn.replied):
+        elif kind == "compact" and (not is_open or not talking.state.progress.turn.replied):
             talking.compact(budget, reason=rest[0])
         elif kind == "clear" and not is_open:
             talking.tell(kinds.HistoryCleared())
-    if talking.state.talk.open and talking.state.turn.replied and talking.state.turn.calls:
+    if talking.state.talk.open and talking.state.progress.turn.replied and talking.state.progress.turn.calls:
         talking.end("interrupted")
     if not talking.state.talk.open:
         talking.say("go on")
@@ -195,7 +195,7 @@ def _worked(talking: Talking, budget: Budget, steps: int, model: Any = None, siz
         talking.compact(budget, model)
         contexts.append(talking.request(budget))
         calls, results = _read(
-            number, "\n".join(f"line {i} of {number}.{talking.state.turn.step}" for i in range(size))
+            number, "\n".join(f"line {i} of {number}.{talking.state.progress.turn.step}" for i in range(size))
         )
         talking.step(calls, text=f"Step {number}.", results=results)
     return contexts
@@ -328,10 +328,10 @@ def test_what_a_summary_cost_counts() -> None:
     talking, budget = Talking(), Budget(total=80_000, window=90_000)
     talking.say("Go.")
     _worked(talking, budget, 10)
-    before = talking.state.totals.prompt_tokens
+    before = talking.state.usage.totals.prompt_tokens
     talking.end()
     assert talking.compact(budget, Rambling(), "asked")
-    assert talking.state.totals.prompt_tokens - before == 700
+    assert talking.state.usage.totals.prompt_tokens - before == 700
 
 
 def test_a_result_that_stands_above_word_for_word_is_not_sent_again() -> None:

@@ -56,7 +56,7 @@ def test_a_link_answers_its_question_once_and_needs_no_token(served: Served) -> 
     assert sent(served, token, text="red", origin="http://elsewhere").status == 403
     assert sent(served, token, text=" ").status == 400
     assert "Thank you" in sent(served, token, text="red").body
-    answer = load_state(folder).escalations["E1"].resolution
+    answer = load_state(folder).people.escalations["E1"].resolution
     assert answer is not None
     assert (answer.decision, answer.text, answer.by) == ("answer", "red", "ann, by a link")
     again = sent(served, token, text="blue")
@@ -95,7 +95,7 @@ def test_a_link_is_answered_in_a_browser(chromium: BrowserContext, served: Serve
     page.click("button:has-text('red')")
     page.wait_for_selector("h1:has-text('Thank you')")
     page.close()
-    assert load_state(folder).open_escalations == ()
+    assert load_state(folder).people.open_escalations == ()
 
 
 def test_what_is_gone_is_said_on_the_page(tmp_path: Path) -> None:

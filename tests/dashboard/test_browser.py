@@ -196,7 +196,7 @@ def test_a_question_is_answered_by_a_button_and_the_answer_is_recorded(page: Pag
     page.wait_for_url(f"**{served.task('asking')}")
     from agentforge.store.log.reader import load_state
 
-    answer = load_state(folder).escalations["E1"].resolution
+    answer = load_state(folder).people.escalations["E1"].resolution
     assert answer is not None
     assert (answer.decision, answer.text, answer.by) == ("answer", "blue <b>", "ann")
     page.goto(f"{served.base}{served.task('asking')}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentforge_run_states import run_state
+
 from agentforge.dashboard.overview import analysis_of, card_of
 from agentforge.events.state.run_state import RunState
 
@@ -27,7 +29,7 @@ def state(**changed: Any) -> RunState:
     values: dict[str, Any] = {
         "branch": "agentforge/x", "base_commit": "b" * 40, "artifacts": {"deliver": REPORT}, "delivered": {"commit": "c" * 40},
     }  # fmt: skip
-    return RunState(**{**values, **changed})
+    return run_state(**{**values, **changed})
 
 
 def test_a_delivery_is_told_with_what_it_did_not_show() -> None:

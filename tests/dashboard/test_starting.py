@@ -83,8 +83,12 @@ def test_a_task_is_put_into_the_queue_with_what_was_wished(empty: Served) -> Non
     )
     assert answer.status == 303, answer.body
     state = load_state(tasks_folder(empty.repo) / answer.headers["location"].rpartition("/")[2])
-    assert (state.request, state.approve, state.limits.budget_usd) == ("Add a thing\nand another", ("spec", "red"), 2.5)
-    assert state.model == model(empty)
+    assert (state.brief.request, state.brief.approve, state.brief.limits.budget_usd) == (
+        "Add a thing\nand another",
+        ("spec", "red"),
+        2.5,
+    )
+    assert state.brief.model == model(empty)
     page = empty.ask(answer.headers["location"])
     assert "s-queued" in page.body
 

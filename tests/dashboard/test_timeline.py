@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentforge.dashboard.timeline import Timeline, break_rows, stage_rows, totals_line
-from agentforge.events.state.run_state import StageState
+from agentforge.events.state.attempt import StageState
 
 
 def told(*records: tuple[int, str, dict[str, Any]]) -> Timeline:

@@ -41,9 +41,9 @@ def test_sources_add_up_once_and_sorted() -> None:
 def test_a_run_remembers_what_it_has_read_over_a_resume() -> None:
     at = "2026-01-01T00:00:00Z"
     state = evolve(RunState(), kinds.StageStarted(stage="intake", attempt=1), at=at)
-    assert state.untrusted == ()
+    assert state.progress.untrusted == ()
     result = kinds.ToolFinished(step=1, index=0, call_id="c", name="web_fetch", status="success", summary="", text="x")
     for event in (kinds.StageStarted(stage="spec", attempt=1, material="d"), result, kinds.RunResumed(pid=1)):
         state = evolve(state, event, at=at)
-    assert state.untrusted == ("repository", "web")
-    assert decode_state(encode_state(state)).untrusted == ("repository", "web")
+    assert state.progress.untrusted == ("repository", "web")
+    assert decode_state(encode_state(state)).progress.untrusted == ("repository", "web")

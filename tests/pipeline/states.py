@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from agentforge_run_states import run_state, with_fields
 
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationResolved, Event, RunStarted
-from agentforge.events.state.run_state import Escalation, RunState, StageState, Submission, Turn, Verdict
+from agentforge.events.state.attempt import StageState, Submission, Turn, Verdict
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.stages import ORDER
 
 BASE = "b" * 40
@@ -66,19 +68,19 @@ def before(stage: str, *, action: str = "create", **changes: Any) -> RunState:
     artifacts = {name: ARTIFACTS[name] for name in done}
     if "intake" in artifacts:
         artifacts["intake"] = {**INTAKE, "extracted_intent": {**INTAKE["extracted_intent"], "action": action}}
-    state = RunState(
+    state = run_state(
         run_id="task-1", request="Add slugify", base_commit=BASE, branch="agentforge/task-1",
         artifacts=artifacts, facts={"baseline": BASELINE}, trees={"baseline": TREE},
         stages={name: StageState(status="verified", attempt=1) for name in done},
     )  # fmt: skip
-    return replace(state, **changes)
+    return with_fields(state, **changes)
 
 
 def inside(stage: str, *, status: str = "running", attempt: int = 1, **changes: Any) -> RunState:
     """In an attempt of `stage`."""
     state = before(stage)
-    stages = {**state.stages, stage: StageState(status=status, attempt=attempt)}  # type: ignore[arg-type]
-    return replace(state, stage=stage, stages=stages, **changes)
+    stages = {**state.progress.stages, stage: StageState(status=status, attempt=attempt)}  # type: ignore[arg-type]
+    return with_fields(state, stage=stage, stages=stages, **changes)
 
 
 def failed(stage: str, *, attempt: int = 1, rule: str = "holds", **changes: Any) -> RunState:
@@ -122,7 +124,7 @@ def asked(
 
 def replied(state: RunState) -> RunState:
     """In the middle of a step."""
-    return replace(state, turn=Turn(step=1, replied=True))
+    return with_fields(state, turn=Turn(step=1, replied=True))
 
 
 def fold(*events: Event, state: RunState | None = None) -> RunState:

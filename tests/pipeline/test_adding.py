@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from agentforge_run_states import run_state, with_fields
 
 from agentforge.errors import ConfigError
-from agentforge.events.state.run_state import RunState, StageState
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.stage import Stage, needs_no_model
 from agentforge.pipeline.plugins.stage_order import (
     check_stages,
@@ -100,16 +102,16 @@ def test_a_stage_is_called_like_its_file_and_each_has_a_contract_of_its_own() ->
 def _state(**stages: str) -> RunState:
     rows = tuple(row_of(one, source="x", digest="d") for one in (READER, WRITER))
     known = {name: StageState(status="verified") for name in stages}
-    return RunState(added=rows, stages=known, trees=dict(stages))
+    return run_state(added=rows, stages=known, trees=dict(stages))
 
 
 def test_a_run_knows_its_order_its_writers_and_whose_measurement_is_the_latest_from_its_record() -> None:
     state = _state(green="t1", news="t2")
     assert names_of(state) == placed(ORDER, [("threats", "spec"), ("news", "green")])
-    assert names_of(RunState(workflow="fix")) == tuple(load_stages("fix"))
+    assert names_of(run_state(workflow="fix")) == tuple(load_stages("fix"))
     assert (writers(state), written_files(state)) == (("news",), ("NEWS.md",))
-    assert last_measured(replace(state, stage="refactor")) == "news"
-    assert last_measured(replace(state, stage="news")) == "green"
+    assert last_measured(with_fields(state, stage="refactor")) == "news"
+    assert last_measured(with_fields(state, stage="news")) == "green"
     assert written_files(_state(green="t1")) == ()
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import asked, before, failed, inside, passed, replied, submitted
 
 from agentforge.agent.effects import CallModel, FinishStep
-from agentforge.events.state.run_state import Limits, RunState, StageState, Totals
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Limits, RunState, Totals
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.model.effects import (
     Ask,
@@ -36,13 +37,19 @@ def next_of(state: RunState) -> Any:
 
 
 def ambiguous(state: RunState, *items: dict[str, Any]) -> RunState:
-    return replace(
-        state, artifacts={**state.artifacts, "intake": {**state.artifacts["intake"], "identified_ambiguities": items}}
+    return with_fields(
+        state,
+        artifacts={
+            **state.work.artifacts,
+            "intake": {**state.work.artifacts["intake"], "identified_ambiguities": items},
+        },
     )
 
 
 def skipped(state: RunState, *names: str) -> RunState:
-    return replace(state, stages={**state.stages, **{name: StageState(status="skipped") for name in names}})
+    return with_fields(
+        state, stages={**state.progress.stages, **{name: StageState(status="skipped") for name in names}}
+    )
 
 
 def stuck(stage: str, *, attempt: int) -> Any:
@@ -149,7 +156,7 @@ def test_a_limit_or_a_stuck_loop_becomes_a_question_of_its_kind() -> None:
 
 
 def test_a_step_that_waits_for_approval_says_which_step_it_is() -> None:
-    from agentforge.events.state.run_state import Call, Turn
+    from agentforge.events.state.attempt import Call, Turn
 
     turn = Turn(step=7, replied=True, calls=(Call(call_id="c", name="edit", arguments="{}"),))
     effect = next_of(inside("green", mode="interactive", turn=turn))
@@ -200,9 +207,9 @@ def test_the_questions_of_a_draft_are_asked_one_by_one_before_it_is_judged() -> 
         "question", "Which?", ("a",), {"key": "Which?"},
     )  # fmt: skip
     answered = asked("clarify", decision="answer", text="b", key="Which?")
-    assert next_of(replace(state, escalations=answered)).question == "How?"
+    assert next_of(with_fields(state, escalations=answered)).question == "How?"
     both = {**answered, **asked("clarify", decision="reject", number=2, key="How?")}
-    assert next_of(replace(state, escalations=both)) == Judge(stage="clarify")
+    assert next_of(with_fields(state, escalations=both)) == Judge(stage="clarify")
 
 
 @pytest.mark.parametrize(

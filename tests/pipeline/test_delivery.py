@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import ARTIFACTS, SPEC, before, inside
 
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.check import check
 from agentforge.errors import ConflictError
-from agentforge.events.state.run_state import RunState, Submission, Totals
+from agentforge.events.state.attempt import Submission
+from agentforge.events.state.run_state import RunState, Totals
 from agentforge.pipeline.delivery.commit import (
     commit_message,
     make_branch,
@@ -41,7 +43,7 @@ GREEN = {
 
 def titled(title: str, action: str = "create") -> RunState:
     state = before("deliver", action=action)
-    return replace(state, artifacts={**state.artifacts, "spec": {**SPEC, "title": title}})
+    return with_fields(state, artifacts={**state.work.artifacts, "spec": {**SPEC, "title": title}})
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def delivering(**changes: Any) -> RunState:
 def verdict(state: RunState, made: dict[str, Any] | None = None) -> Any:
     facts = {**MADE, **(made or {}), "changed_lines": {"kit/slug.py": ["1-4"], "tests/test_slug.py": ["1-9"]}}
     submission = Submission(draft={}, by="harness", facts=facts)
-    return judge(replace(state, submission=submission), load_stages()["deliver"], CONTRACT)
+    return judge(with_fields(state, submission=submission), load_stages()["deliver"], CONTRACT)
 
 
 def test_the_report_holds_what_its_contract_asks() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agentforge_run_states import run_state
+
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationRaised, EscalationResolved, Event, RunResumed, TaskArrived
 from agentforge.events.state.run_state import RunState
@@ -12,8 +14,8 @@ from agentforge.pipeline.model.effects import Ask, AwaitTask, StartStage
 from agentforge.pipeline.model.run_dependencies import Sight, await_next, event_of, needs, unmet
 from agentforge.pipeline.stages import load_stages
 
-BEGUN = RunState(run_id="t", after=({"task_id": "data/task-1", "required_stage": "spec"},))
-SPECIFIED = RunState(
+BEGUN = run_state(run_id="t", after=({"task_id": "data/task-1", "required_stage": "spec"},))
+SPECIFIED = run_state(
     run_id="t",
     artifacts={
         "spec": {
@@ -50,7 +52,7 @@ def test_needs_are_read_from_the_beginning_and_from_the_specification() -> None:
 
 
 def test_a_list_of_names_is_nothing_to_wait_for() -> None:
-    assert needs(RunState(artifacts={"spec": {"dependencies": ["requests"]}})) == ()
+    assert needs(run_state(artifacts={"spec": {"dependencies": ["requests"]}})) == ()
 
 
 def test_nothing_begins_before_what_is_needed_was_looked_at() -> None:
@@ -64,7 +66,7 @@ def test_everything_is_looked_at_before_the_run_waits() -> None:
     one = after(SPECIFIED, event_of(needs(SPECIFIED)[0], Sight(status="waiting")))
     assert await_next(one) == AwaitTask(key=needs(SPECIFIED)[1].key)
     assert await_next(seen(SPECIFIED, "waiting")) is None
-    assert seen(SPECIFIED, "waiting").waits_for == tuple(need.key for need in needs(SPECIFIED))
+    assert seen(SPECIFIED, "waiting").relations.waits_for == tuple(need.key for need in needs(SPECIFIED))
 
 
 def test_a_run_that_goes_on_looks_again_at_what_had_not_arrived() -> None:

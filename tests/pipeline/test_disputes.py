@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import inside
 
 from agentforge.events.kinds import EscalationResolved
 from agentforge.events.kinds.choices import choices_of, taken
-from agentforge.events.state.run_state import Escalation, RunState, Submission
+from agentforge.events.state.attempt import Submission
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.disputes import (
     BASE,
@@ -78,7 +80,7 @@ def waiting(request: str, line: str, *, by: str = GIVEN) -> RunState:
     facts = {"examples": [], "disputes": found(request, line, by=by)}
     draft = {"extracted_intent": {"action": "create"}}
     state = inside("intake", request=request)
-    return replace(state, submission=Submission(draft=draft, facts=facts, by="model"))
+    return with_fields(state, submission=Submission(draft=draft, facts=facts, by="model"))
 
 
 def asked(state: RunState) -> Escalation:
@@ -97,7 +99,7 @@ def ruled(line: str, text: str, *, by: str = GIVEN, request: str = REQUEST) -> R
     choice = taken(item, decision="answer", text=text)
     assert choice is not None
     told = EscalationResolved(escalation_id="E1", decision="answer", text=choice.text)
-    return replace(state, escalations={"E1": replace(item, resolution=told)})
+    return with_fields(state, escalations={"E1": replace(item, resolution=told)})
 
 
 def test_the_question_shows_both_texts_and_each_choice_says_what_follows() -> None:
@@ -114,7 +116,7 @@ def test_the_question_shows_both_texts_and_each_choice_says_what_follows() -> No
 
 def test_it_is_asked_once_and_the_run_goes_on_with_the_ruling() -> None:
     state = ruled('assert slug("A b") == "A-b"', "the test holds")
-    assert [question.key for question in questions(state)] == [state.escalations["E1"].context["key"]]
+    assert [question.key for question in questions(state)] == [state.people.escalations["E1"].context["key"]]
     assert not isinstance(decide(state, load_stages()), Ask)
 
 
@@ -160,7 +162,7 @@ def test_an_answer_of_another_kind_rules_nothing() -> None:
     state = waiting(REQUEST, 'assert slug("A b") == "A-b"')
     told = EscalationResolved(escalation_id="E1", decision="abort", text="")
     escalations: Mapping[str, Escalation] = {"E1": replace(asked(state), resolution=told)}
-    assert rulings(replace(state, escalations=dict(escalations))) == []
+    assert rulings(with_fields(state, escalations=dict(escalations))) == []
 
 
 STEPS = """from ledger import Ledger
@@ -231,7 +233,7 @@ def test_a_ruling_on_an_unmet_test_takes_it_out_or_overrules_the_request(answer:
         escalation_id="E1", stage="green", kind="stuck", reason="", question="", options=(), context=context, raised_at="",
         resolution=told,
     )  # fmt: skip
-    ruled_ = replace(state, escalations={"E1": item})
+    ruled_ = with_fields(state, escalations={"E1": item})
     data = b"def test_w():\n    assert cut('ab', 1) == 'a'\n\n\ndef test_v():\n    pass\n"
     assert (b"test_w" not in amended("tests/test_w.py", data, ruled_)) is gone
     assert b"test_v" in amended("tests/test_w.py", data, ruled_)

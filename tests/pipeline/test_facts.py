@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import before, inside
 
 from agentforge.pipeline.facts.early_facts import analyze_facts, clarify_facts, intake_facts, spec_facts
@@ -20,7 +20,7 @@ def state_of(runtime: Runtime, stage: str = "spec") -> Any:
 
 
 def test_an_example_is_found_in_the_request_or_not() -> None:
-    state = replace(inside("intake"), request="say f('a') -> 'b'")
+    state = with_fields(inside("intake"), request="say f('a') -> 'b'")
     facts = intake_facts(state, {"examples": ["f('a') -> 'b'", "f('c')", 7]})
     assert facts["examples"] == [{"text": "f('a') -> 'b'", "found": True}, {"text": "f('c')", "found": False}]
 

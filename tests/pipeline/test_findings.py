@@ -8,7 +8,8 @@ from typing import Any
 from agentforge_states import failed, inside
 
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.state.run_state import FinishedStep, RunState, Turn
+from agentforge.events.state.attempt import FinishedStep, Turn
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import situation
 from agentforge.pipeline.stages import load_stages
 

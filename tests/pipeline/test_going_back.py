@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import ARTIFACTS, asked, failed, fold
 
 from agentforge.events import kinds
-from agentforge.events.state.run_state import RunState, StageState
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.facts.test_adequacy import reaching_nothing
 from agentforge.pipeline.model.effects import Ask, Reopen, StartStage, SubmitKept
@@ -22,11 +24,11 @@ FACT = {"stage": "red", "rule": "types", "path": "tests/test_slug.py", "message"
 
 def measured(stage: str, *facts: dict[str, Any], **changes: Any) -> RunState:
     state = failed(stage, **changes)
-    return replace(
+    return with_fields(
         state,
-        facts={**state.facts, stage: {"belongs_to": list(facts)}},
+        facts={**state.work.facts, stage: {"belongs_to": list(facts)}},
         rejected={"files_modified": []},
-        trees={**state.trees, "red": "2" * 40, "green": "3" * 40},
+        trees={**state.work.trees, "red": "2" * 40, "green": "3" * 40},
     )
 
 
@@ -45,9 +47,9 @@ def test_a_fact_of_an_earlier_stage_opens_that_stage_with_the_finding() -> None:
     state = reopened(measured("green", FACT), effect)
     assert decide(state, STAGES) == StartStage(stage="red", attempt=2)
     begun = fold(kinds.StageStarted(stage="red", attempt=2, tree="4" * 40), state=state)
-    assert [item["message"] for item in begun.findings] == [FACT["message"]]
-    assert begun.rejected == ARTIFACTS["red"]  # what it had is where it begins
-    assert begun.trees["work"] == "4" * 40
+    assert [item["message"] for item in begun.review.findings] == [FACT["message"]]
+    assert begun.review.rejected == ARTIFACTS["red"]  # what it had is where it begins
+    assert begun.work.trees["work"] == "4" * 40
 
 
 def test_a_requirement_whose_tests_reach_nothing_of_its_change_goes_back_to_the_tests() -> None:
@@ -63,10 +65,10 @@ def test_a_requirement_whose_tests_reach_nothing_of_its_change_goes_back_to_the_
 def test_the_same_fact_goes_back_once_and_is_then_the_stages_own() -> None:
     state = measured("green", FACT)
     effect = decide(state, STAGES)
-    seen = replace(measured("green", FACT, attempt=2), sent_back=reopened(state, effect).sent_back)
+    seen = with_fields(measured("green", FACT, attempt=2), sent_back=reopened(state, effect).review.sent_back)
     assert decide(seen, STAGES) == StartStage(stage="green", attempt=3)
     other = {**FACT, "message": "line 9: another"}
-    assert isinstance(decide(replace(seen, facts={"green": {"belongs_to": [FACT, other]}}), STAGES), Reopen)
+    assert isinstance(decide(with_fields(seen, facts={"green": {"belongs_to": [FACT, other]}}), STAGES), Reopen)
 
 
 def test_of_several_stages_the_first_is_opened_and_supplied_tests_are_never_written() -> None:
@@ -95,39 +97,42 @@ def opened_by_a_human(stage: str, *, work: str) -> RunState:
         stage=stage, by="green", reason="answered", undone=effect.undone, answer="new", escalation_id="E1",  # type: ignore[union-attr]
         tree="1" * 40, keep=True, work=work,
     )  # fmt: skip
-    return fold(event, state=replace(state, stages={**state.stages, "green": StageState(status="failed", attempt=1)}))
+    return fold(
+        event,
+        state=with_fields(state, stages={**state.progress.stages, "green": StageState(status="failed", attempt=1)}),
+    )
 
 
 def green_again(state: RunState) -> RunState:
     """The tests are accepted once more, and GREEN begins."""
-    done = {**state.stages, "red": replace(state.stages["red"], status="verified", attempt=2)}
-    begun = replace(state, answers=(), stages=done, artifacts={**state.artifacts, "red": ARTIFACTS["red"]})
+    done = {**state.progress.stages, "red": replace(state.progress.stages["red"], status="verified", attempt=2)}
+    begun = with_fields(state, answers=(), stages=done, artifacts={**state.work.artifacts, "red": ARTIFACTS["red"]})
     return fold(kinds.StageStarted(stage="green", attempt=2), state=begun)
 
 
 def test_code_that_was_under_way_is_measured_again_whoever_opened_the_tests() -> None:
     state = opened_by_a_human("red", work="5" * 40)
-    assert state.kept["green"] == {
+    assert state.review.kept["green"] == {
         "draft": {"files_modified": []}, "tree": "5" * 40, "before": "2" * 40, "work": "5" * 40,
     }  # fmt: skip
     begun = green_again(state)
     assert decide(begun, STAGES) == SubmitKept(stage="green")
     handed_in = kinds.ArtifactSubmitted(stage="green", attempt=2, draft={}, by="harness")
-    assert attempts_allowed(fold(handed_in, state=begun), "green", by_model=True) == 1 + begun.limits.attempts + 1
+    assert attempts_allowed(fold(handed_in, state=begun), "green", by_model=True) == 1 + begun.brief.limits.attempts + 1
 
 
 def test_a_log_that_says_nothing_of_the_work_under_way_is_read_as_it_was() -> None:
     state = opened_by_a_human("red", work="")
-    assert "green" not in state.kept
+    assert "green" not in state.review.kept
     assert decide(green_again(state), STAGES) != SubmitKept(stage="green")
 
 
 def test_edits_without_a_draft_are_laid_back_too() -> None:
-    state = replace(measured("green"), rejected=None)
+    state = with_fields(measured("green"), rejected=None)
     event = kinds.StageReopened(
         stage="red", by="green", reason="answered", undone=("red", "green"), tree="1" * 40, keep=True, work="5" * 40
     )
-    (row,) = [fold(event, state=state).kept["green"]]
+    (row,) = [fold(event, state=state).review.kept["green"]]
     assert (row["draft"], row["tree"]) == (None, "5" * 40)
 
 
@@ -135,8 +140,8 @@ def kept(stage: str, **changes: Any) -> RunState:
     """At the start of `stage`, after the specification was opened again and done."""
     state = measured("green", escalations=asked("green", kind="stuck", decision="answer", reopen="spec", text="new"))
     state = reopened(state, decide(state, STAGES))
-    known = state.stages[stage]
-    begun = replace(state, answers=(), artifacts={**state.artifacts, "spec": {**ARTIFACTS["spec"], **changes}})
+    known = state.progress.stages[stage]
+    begun = with_fields(state, answers=(), artifacts={**state.work.artifacts, "spec": {**ARTIFACTS["spec"], **changes}})
     return fold(kinds.StageStarted(stage=stage, attempt=known.attempt + 1), state=begun)
 
 
@@ -157,8 +162,11 @@ def test_tests_are_measured_again_as_they_stand_where_the_requirements_are_the_s
 def test_the_type_of_a_result_changes_no_test_and_a_parameter_does(before: str, now: str, again: bool) -> None:
     state = kept("red", symbols=[_symbol(now)])
     earlier = {**ARTIFACTS["spec"], "symbols": [_symbol(before)]}
-    had = {"spec": {**state.kept["spec"], "draft": earlier}, "red": {**state.kept["red"], "work": "5" * 40}}
-    assert (decide(replace(state, kept=had), STAGES) == SubmitKept(stage="red")) is again
+    had = {
+        "spec": {**state.review.kept["spec"], "draft": earlier},
+        "red": {**state.review.kept["red"], "work": "5" * 40},
+    }
+    assert (decide(with_fields(state, kept=had), STAGES) == SubmitKept(stage="red")) is again
 
 
 def _symbol(signature: str) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import SPEC, before, failed
 
 from agentforge.events.kinds import EscalationResolved
@@ -74,8 +74,8 @@ def test_claims_come_from_the_request_and_the_specification_with_their_requireme
     spec = {**SPEC, "examples": EXAMPLES}
     split = _split(EXAMPLES)
     state = before("green")
-    state = replace(
-        state, artifacts={**state.artifacts, "spec": spec}, facts={**state.facts, "spec": {"claims": split}}
+    state = with_fields(
+        state, artifacts={**state.work.artifacts, "spec": spec}, facts={**state.work.facts, "spec": {"claims": split}}
     )
     claims = claims_of(state)
     assert [claim.text for claim in claims] == [
@@ -94,23 +94,25 @@ def test_an_example_that_comes_after_another_call_is_conditional_whoever_copied_
     request = "slugify('A b') gives 'a-b'. After `register('q')`, `slugify('Q  r')` gives 'q r'."
     examples = ["slugify('A b') -> 'a-b'", "after `register('q')`, `slugify('Q  r')` gives 'q r'"]
     state = before("green", request=request)
-    intake = {**state.artifacts["intake"], "examples": examples, "asks": ledger_rows(request)}
-    state = replace(state, artifacts={**state.artifacts, "intake": intake, "spec": {**SPEC, "examples": []}})
+    intake = {**state.work.artifacts["intake"], "examples": examples, "asks": ledger_rows(request)}
+    state = with_fields(state, artifacts={**state.work.artifacts, "intake": intake, "spec": {**SPEC, "examples": []}})
     first, second = claims_of(state)
     assert (first.call, first.beside, second.call, second.beside) == (
         "slugify('A b')", (), "slugify('Q  r')", ("register('q')",),
     )  # fmt: skip
-    unread = replace(state, artifacts={**state.artifacts, "intake": {**intake, "asks": ledger_rows(request)[1:]}})
+    unread = with_fields(
+        state, artifacts={**state.work.artifacts, "intake": {**intake, "asks": ledger_rows(request)[1:]}}
+    )
     assert [claim.beside for claim in claims_of(unread) if claim.call == second.call] == [("register('q')",)]
 
 
 def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:
     split = _split(EXAMPLES)
     state = failed("green", attempt=9, rule="held-out")
-    state = replace(
+    state = with_fields(
         state,
-        artifacts={**state.artifacts, "spec": {**SPEC, "examples": EXAMPLES}},
-        facts={**state.facts, "spec": {"claims": split}},
+        artifacts={**state.work.artifacts, "spec": {**SPEC, "examples": EXAMPLES}},
+        facts={**state.work.facts, "spec": {"claims": split}},
     )
     asked = decide(state, load_stages())
     assert isinstance(asked, Ask)
@@ -123,7 +125,7 @@ def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_
         escalation_id="E1", stage="green", kind="stuck", reason="", question="", options=(), context={}, raised_at="",
         resolution=answer,
     )  # fmt: skip
-    left = [claim.call for claim in claims_of(replace(state, escalations={"E1": raised}))]
+    left = [claim.call for claim in claims_of(with_fields(state, escalations={"E1": raised}))]
     assert hidden[0]["call"] not in left and hidden[1]["call"] in left
 
 

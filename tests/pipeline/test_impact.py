@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+from agentforge_run_states import with_fields
 from agentforge_states import before
 
 from agentforge.canonical import canonical_bytes
@@ -15,15 +15,15 @@ TOOK = {"a": 0.1, "sleeps": 2.1, "b": 0.1, "c": 0.1}
 
 
 def test_a_slow_test_does_not_keep_out_the_quick_ones_behind_it() -> None:
-    state = replace(before("green"), evidence={"baseline": "d"})
-    state = replace(state, facts={"baseline": {"tests": 4, "duration_s": 5.0}})
+    state = with_fields(before("green"), evidence={"baseline": "d"})
+    state = with_fields(state, facts={"baseline": {"tests": 4, "duration_s": 5.0}})
     blobs = SimpleNamespace(get=lambda _digest: canonical_bytes({"durations": TOOK}))
     assert within_share(state, cast("Any", SimpleNamespace(blobs=blobs)), TOOK) == ("a", "b", "c")
 
 
 def test_how_many_tests_were_looked_at_is_told_where_not_all_were() -> None:
     facts: dict[str, Any] = {"count": 3, "tests": ["t.py::a", "t.py::b", "t.py::c"], "nearest": []}
-    whole = replace(before("green"), facts={"impact": facts})
-    part = replace(whole, facts={"impact": {**facts, "looked_at": 40}})
+    whole = with_fields(before("green"), facts={"impact": facts})
+    part = with_fields(whole, facts={"impact": {**facts, "looked_at": 40}})
     assert impact_text(whole).startswith("3 existing tests run the files that you change")
     assert impact_text(part).startswith("3 of the 40 nearest existing tests run the files that you change")

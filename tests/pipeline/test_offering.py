@@ -24,7 +24,7 @@ WEAK = {"weak_tests": {"findings": [{"rule": "survivor", "message": "m"}], "retu
 BROKEN = before("analyze", facts={"baseline": {"measured": False, "attempt": 1}})
 NONE_PASSED = before("green", candidates=2, attempts={"chosen": {"number": 0}, "rows": []})
 TOO_WEAK = passed("green", facts={"green": WEAK, "baseline": {}})
-LIMIT = inside("spec", limits=fold().limits.__class__(max_steps=0))
+LIMIT = inside("spec", limits=fold().brief.limits.__class__(max_steps=0))
 SUPPLIED = passed("red", mode="supervised", tests=("tests/test_x.py",))
 EVERY = [CONFLICT, BROKEN, NONE_PASSED, TOO_WEAK, LIMIT, SUPPLIED, passed("spec", approve=("spec",))]
 
@@ -36,7 +36,7 @@ def raised(state: RunState) -> RunState:
 
 
 def answered(state: RunState, choice: Any) -> RunState:
-    item = state.open_escalations[0]
+    item = state.people.open_escalations[0]
     granted = [kinds.RunResumed(pid=0, limits={"max_steps": 9})] if item.kind == "limit" else []
     text = choice.text or ("words" if choice.words else "")
     event = kinds.EscalationResolved(
@@ -48,7 +48,7 @@ def answered(state: RunState, choice: Any) -> RunState:
 @pytest.mark.parametrize("state", EVERY)
 def test_no_choice_leads_to_the_same_question_at_once(state: RunState) -> None:
     waiting = raised(state)
-    offers = choices_of(waiting.open_escalations[0])
+    offers = choices_of(waiting.people.open_escalations[0])
     assert offers[-1] == ABORT and len(offers) > 1
     for choice in offers:
         if choice.limit:
@@ -59,7 +59,7 @@ def test_no_choice_leads_to_the_same_question_at_once(state: RunState) -> None:
 
 
 def test_tests_that_the_user_supplied_are_not_sent_back_to_a_model() -> None:
-    offers = choices_of(raised(SUPPLIED).open_escalations[0])
+    offers = choices_of(raised(SUPPLIED).people.open_escalations[0])
     assert [(choice.decision, choice.reopen) for choice in offers] == [
         ("approve", ""), ("answer", "spec"), ("answer", "clarify"), ("abort", ""),
     ]  # fmt: skip
@@ -67,13 +67,13 @@ def test_tests_that_the_user_supplied_are_not_sent_back_to_a_model() -> None:
 
 def test_words_about_a_stage_that_has_not_begun_reach_its_model() -> None:
     waiting = raised(NONE_PASSED)
-    now = answered(waiting, choices_of(waiting.open_escalations[0])[0])
+    now = answered(waiting, choices_of(waiting.people.open_escalations[0])[0])
     begun = fold(kinds.StageStarted(stage="green", attempt=1), state=now)
-    assert begun.answers and begun.answers[0].endswith("-> words")
+    assert begun.people.answers and begun.people.answers[0].endswith("-> words")
 
 
 @pytest.mark.parametrize(
     ("state", "decision", "taken"), [(CONFLICT, "approve", "again"), (CONFLICT, "reject", "abort")]
 )
 def test_a_deadline_takes_what_the_question_offers(state: RunState, decision: Any, taken: str) -> None:
-    assert by_itself(raised(state).open_escalations[0], decision).label == taken
+    assert by_itself(raised(state).people.open_escalations[0], decision).label == taken

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from agentforge_run_states import run_state, with_fields
 
 from agentforge.agent.effects import Stop
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.state.run_state import RunState, StageState, Submission, Verdict
+from agentforge.events.state.attempt import StageState, Submission, Verdict
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.model.effects import Ask, EndReopening, PassStage, Reopen, StartStage
 from agentforge.pipeline.model.revisits import ending
@@ -25,7 +27,7 @@ def verified(**told: Any) -> RunState:
     weak = {"findings": [FINDING], "returns": 1, "ask": False, **told}
     verdict = Verdict(passed=True, attempt=1, results=(), artifact={}, artifact_digest="d")
     done = {name: StageState(status="verified", attempt=1) for name in ("intake", "clarify", "analyze", "spec", "red")}
-    return RunState(
+    return run_state(
         stage="green",
         stages={**done, "green": StageState(status="running", attempt=1)},
         verdict=verdict,
@@ -57,7 +59,7 @@ def test_strong_tests_pass_on() -> None:
 
 def test_no_return_is_left_and_the_users_own_tests_are_never_added_to() -> None:
     assert decide(verified(returns=0), STAGES) == PassStage(stage="green")
-    assert decide(replace(verified(), tests=("t.py",)), STAGES) == PassStage(stage="green")
+    assert decide(with_fields(verified(), tests=("t.py",)), STAGES) == PassStage(stage="green")
 
 
 def test_a_human_is_asked_where_the_settings_say_so() -> None:
@@ -70,14 +72,14 @@ def test_red_starts_again_with_the_findings_and_then_green_is_verified_without_a
     state = reopened(verified())
     assert decide(state, STAGES) == StartStage(stage="red", attempt=2)
     state = after(state, kinds.StageStarted(stage="red", attempt=2))
-    assert state.findings == (FINDING,)
+    assert state.review.findings == (FINDING,)
     state = after(state, kinds.StagePassed(stage="red", artifact_digest="d2"))
-    assert state.reopened is not None and not state.reopened.open
+    assert state.review.reopened is not None and not state.review.reopened.open
     assert decide(state, STAGES) == StartStage(stage="green", attempt=2)
     state = after(state, kinds.StageStarted(stage="green", attempt=2))
     assert not STAGES["green"].needs_model(state)
     assert STAGES["green"].draft(state) == DRAFT
-    assert STAGES["green"].needs_model(replace(state, findings=(FINDING,)))
+    assert STAGES["green"].needs_model(with_fields(state, findings=(FINDING,)))
 
 
 def test_what_leads_nowhere_is_left_and_leaves_what_had_passed() -> None:
@@ -88,14 +90,14 @@ def test_what_leads_nowhere_is_left_and_leaves_what_had_passed() -> None:
         results=({"rule": "x", "passed": False},),
     )  # fmt: skip
     once = after(started, measured, failed)
-    assert once.trees["work"] == "t8"
+    assert once.work.trees["work"] == "t8"
     assert decide(once, STAGES) == StartStage(stage="red", attempt=3)
     twice = after(once, kinds.StageStarted(stage="red", attempt=3), failed)
     effect = decide(twice, STAGES)
     assert isinstance(effect, EndReopening)
     ended = after(twice, kinds.ReopeningEnded(stage="red", reason=effect.reason))
-    assert ended.facts["red"] == {"frozen_files": {"t.py": "h"}}
-    assert (ended.trees["red"], ended.trees["work"], ended.evidence["red"]) == ("t1", "t2", "e1")
+    assert ended.work.facts["red"] == {"frozen_files": {"t.py": "h"}}
+    assert (ended.work.trees["red"], ended.work.trees["work"], ended.work.evidence["red"]) == ("t1", "t2", "e1")
     assert decide(ended, STAGES) == StartStage(stage="green", attempt=2)
 
 

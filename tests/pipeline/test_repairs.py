@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import BASELINE, before, inside
 
 from agentforge.contracts.check import check
-from agentforge.events.state.run_state import Submission
+from agentforge.events.state.attempt import Submission
 from agentforge.pipeline.engine.judgement import contract_of
 from agentforge.pipeline.facts.early_facts import analyze_facts, spec_facts
 from agentforge.pipeline.model.runtime import Runtime
@@ -29,7 +29,7 @@ def repaired(made: Runtime, stage: str, draft: dict[str, Any], **changes: Any) -
 
 def mending(made: Runtime, stage: str, draft: dict[str, Any], *, by: str = "model", **changes: Any) -> Mended:
     state = before(stage, base_commit=made.git.head()) if stage != "intake" else inside("intake")
-    state = replace(state, repo=str(made.repo), submission=Submission(draft=draft, by=by), **changes)
+    state = with_fields(state, repo=str(made.repo), submission=Submission(draft=draft, by=by), **changes)
     one = load_stages()[stage]
     return mended(state, one, contract_of(one, made), made)
 
@@ -140,10 +140,12 @@ def test_what_the_repairs_leave_of_a_poor_specification_passes_its_contract(runt
         "estimated_complexity": "low",
     }
     draft, _ = repaired(made, "spec", poor)
-    state = replace(before("spec", base_commit=made.git.head()), submission=Submission(draft=draft, by="model"))
+    state = with_fields(before("spec", base_commit=made.git.head()), submission=Submission(draft=draft, by="model"))
     facts = spec_facts(state, draft, made)
     stage = load_stages()["spec"]
-    verdict = check(contract_of(stage, made), stage.complete(state, draft, facts), facts=facts, inputs=state.artifacts)
+    verdict = check(
+        contract_of(stage, made), stage.complete(state, draft, facts), facts=facts, inputs=state.work.artifacts
+    )
     assert [item.message for item in verdict.results if not item.passed] == []
 
 
@@ -165,7 +167,7 @@ def test_an_analysis_names_what_is_there(runtime: Make) -> None:
         ("upper", "kit/text.py", 12), ("shout", "kit/text.py", 12),
     ]  # fmt: skip
     assert {"path", "symbol"} <= set(told)
-    state = replace(before("analyze", base_commit=made.git.head()), facts={"baseline": BASELINE})
+    state = with_fields(before("analyze", base_commit=made.git.head()), facts={"baseline": BASELINE})
     facts: Any = analyze_facts(state, after, made)
     assert all(row["found"] for row in facts["symbols"]) and all(row["exists"] for row in facts["paths"])
 

@@ -94,7 +94,7 @@ def test_green_and_refactor_write_the_files_of_the_specification(stage: str, pat
     ],
 )
 def test_a_name_that_reads_as_a_pattern_or_a_folder_opens_nothing_else(named: str, path: str, refused: bool) -> None:
-    artifacts = {**inside("green").artifacts, "spec": {"files_to_create": [named]}}
+    artifacts = {**inside("green").work.artifacts, "spec": {"files_to_create": [named]}}
     assert refuses("green", path, artifacts=artifacts) is refused
 
 

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import fold, inside
 
 from agentforge.context.packer import fill
 from agentforge.context.sections import Piece
 from agentforge.events import kinds
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.state.run_state import FinishedStep, RunState, Turn, Verdict
+from agentforge.events.state.attempt import FinishedStep, Turn, Verdict
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.stages import load_stages
 
@@ -136,7 +138,9 @@ def test_a_long_step_is_still_one_bounded_line() -> None:
 def test_the_status_counts_the_checks_of_the_last_verdict() -> None:
     state = inside("green", attempt=2)
     results = ({"passed": True}, {"passed": False}, {"passed": False})
-    state = replace(state, stages={**state.stages, "green": replace(state.stages["green"], results=results)})
+    state = with_fields(
+        state, stages={**state.progress.stages, "green": replace(state.progress.stages["green"], results=results)}
+    )
     assert verification_status(state) == {
         "checks_passing": 1, "checks_failing": 2, "ready_for_completion": False, "attempt": "2 of 5",
     }  # fmt: skip
@@ -169,4 +173,4 @@ def test_nothing_of_one_stage_reaches_the_next() -> None:
         kinds.StageStarted(stage="red", attempt=1),
     )  # fmt: skip
     assert shown(state, stage="red") == {}
-    assert (recent_actions(state), state.turn.step) == ([], 1)
+    assert (recent_actions(state), state.progress.turn.step) == ([], 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from agentforge_run_states import run_state, with_fields
+
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import PartStarted
 from agentforge.events.state.run_state import RunState
@@ -28,9 +30,9 @@ PARTS = [
 
 
 def planned(*started: str, parts: list[dict[str, Any]] = PARTS) -> RunState:
-    from agentforge.events.state.run_state import StageState
+    from agentforge.events.state.attempt import StageState
 
-    state = RunState(
+    state = run_state(
         run_id="task-plan",
         workflow="split",
         artifacts={"plan": {"parts": parts}},
@@ -55,7 +57,7 @@ def test_a_part_becomes_a_task_after_those_that_it_waits_for() -> None:
 def test_the_task_of_a_part_waits_for_the_tasks_and_contracts_of_the_plan() -> None:
     state = planned("data")
     part = part_of(state, "api")
-    waiting = replace(RunState(), after=part_after(state, part))
+    waiting = with_fields(RunState(), after=part_after(state, part))
     assert [need.key for need in needs(waiting)] == ["task:data:task-data:deliver", "artifact:data:events:>=1.2"]
     assert [need.reason for need in needs(waiting)] == ["schema first", "a contract of plan task-plan"]
     later = part_after(planned("data", "api"), part_of(state, "app"))
@@ -83,7 +85,7 @@ def test_a_part_starts_from_the_last_part_of_its_repository_that_comes_before() 
         ("data", "task-one", True),
     ]
     assert not any(row.get("onto") for row in part_after(state, part_of(state, "api")))
-    assert state.parts["one"] == {
+    assert state.relations.parts["one"] == {
         "repo": "data",
         "part": "one",
         "path": "/r/one",
@@ -93,10 +95,10 @@ def test_a_part_starts_from_the_last_part_of_its_repository_that_comes_before() 
 
 
 def test_a_run_starts_from_what_it_waited_for() -> None:
-    state = RunState(base_commit="old", base_ref="main", after=({"task_id": "t", "repo": "data", "onto": True},))
+    state = run_state(base_commit="old", base_ref="main", after=({"task_id": "t", "repo": "data", "onto": True},))
     (need,) = needs(state)
     sight = Sight(status="arrived", found={"stage": "deliver", "commit": "new"}, branch="agentforge/t")
     moved = evolve(state, event_of(need, sight), at=AT)
-    assert (moved.base_commit, moved.base_ref) == ("new", "agentforge/t")
+    assert (moved.identity.base_commit, moved.identity.base_ref) == ("new", "agentforge/t")
     kept = evolve(state, event_of(replace(need, onto=False), sight), at=AT)
-    assert (kept.base_commit, kept.base_ref) == ("old", "main")
+    assert (kept.identity.base_commit, kept.identity.base_ref) == ("old", "main")

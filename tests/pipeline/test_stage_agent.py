@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import before, inside
 
-from agentforge.agent.perform import perform_call_model, perform_tool
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_tool
 from agentforge.context.budget import TOTAL_LIMIT
 from agentforge.context.sections import Piece, section_of
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.state.run_state import RunState, Turn
+from agentforge.events.state.attempt import Turn
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.controller import Performer
 from agentforge.pipeline.engine.stage_agent import agent_spec, system_prompt
 from agentforge.pipeline.model.effects import StartStage, SubmitDraft
@@ -170,7 +172,7 @@ def test_the_model_of_the_stage_is_asked_for_the_step_of_the_stage(runtime: Make
     state = at(made, "spec")
     spec = agent_spec(state, made, [])
     state = evolved(state, *perform_call_model(CallModel(step=1), state, spec))
-    assert state.turn.said == "one"
+    assert state.progress.turn.said == "one"
     with pytest.raises(ModelError):
         list(perform_call_model(CallModel(step=2), state, spec))
 
@@ -203,18 +205,18 @@ def test_material_is_gathered_once_for_a_stage_and_kept_over_its_attempts(runtim
     assert "REQ-001" in str(next(row["parts"] for row in rows if row.get("name") == "specification"))
     (made.worktree / "kit" / "text.py").write_text("changed\n")
     again, _ = start(made, begun, "green", 2)
-    assert again.turn.material == begun.turn.material != ""
+    assert again.progress.turn.material == begun.progress.turn.material != ""
 
 
 def test_a_stage_without_a_model_needs_no_material_until_it_gets_one(runtime: Make) -> None:
     made = runtime()
     state = before("refactor", base_commit=made.git.head())
     begun, rows = start(made, state, "refactor", 1)
-    assert (begun.turn.material, rows) == ("", [])
+    assert (begun.progress.turn.material, rows) == ("", [])
     finding = {"rule": "human", "passed": False, "message": "shorter"}
     refused = evolved(begun, kinds.ArtifactSubmitted(stage="refactor", attempt=1, draft={}, by="harness"))
-    again, rows = start(made, replace(refused, findings=(finding,)), "refactor", 2)
-    assert again.turn.material and rows
+    again, rows = start(made, with_fields(refused, findings=(finding,)), "refactor", 2)
+    assert again.progress.turn.material and rows
 
 
 @pytest.mark.parametrize("stage", MODEL_STAGES)
@@ -244,9 +246,9 @@ def test_a_specification_in_the_same_reply_is_told_of_measurements_where_less_ti
 ) -> None:
     made = runtime()
     state = before("analyze", base_commit=made.git.head(), request="shout shall be faster")
-    intent = {**state.artifacts["intake"].get("extracted_intent", {}), "performance": faster}
-    artifacts = {**state.artifacts, "intake": {**state.artifacts["intake"], "extracted_intent": intent}}
-    _, rows = start(made, replace(state, artifacts=artifacts), "analyze", 1)
+    intent = {**state.work.artifacts["intake"].get("extracted_intent", {}), "performance": faster}
+    artifacts = {**state.work.artifacts, "intake": {**state.work.artifacts["intake"], "extracted_intent": intent}}
+    _, rows = start(made, with_fields(state, artifacts=artifacts), "analyze", 1)
     assert ("a measurement is wanted" in [row.get("name") for row in rows]) is faster
 
 

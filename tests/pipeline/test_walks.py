@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
+from agentforge_run_states import with_fields
 from agentforge_states import ARTIFACTS, INTAKE, fold
 from hypothesis import given, settings, strategies as st
 
@@ -14,7 +14,8 @@ from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.choices import choices_of, taken
-from agentforge.events.state.run_state import RECENT_STEPS, VIEWS_KEPT, Limits, RunState
+from agentforge.events.state.attempt import RECENT_STEPS, VIEWS_KEPT
+from agentforge.events.state.run_state import Limits, RunState
 from agentforge.pipeline.context.step_context import verification_status
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.questions import with_choices
@@ -38,7 +39,7 @@ class World:
 
     def __init__(self, choose: Choose, **start: Any) -> None:
         self.choose = choose
-        self.state = replace(fold(), **start)
+        self.state = with_fields(fold(), **start)
         self.news = 0
         self.answered: dict[str, int] = {}
         self.owed = ""
@@ -51,7 +52,7 @@ class World:
         """Go on until the run is over, at most `most` effects long."""
         for _ in range(most):
             effect = decide(self.state, STAGES)
-            if effect is None and self.state.outcome:
+            if effect is None and self.state.progress.outcome:
                 return
             if effect is None:
                 self.answer()
@@ -64,7 +65,7 @@ class World:
 
     def answer(self) -> None:
         """Take one of the choices that the question offers."""
-        item = self.state.open_escalations[0]
+        item = self.state.people.open_escalations[0]
         offered = [choice for choice in choices_of(item) if not choice.limit and choice.decision != "abort"]
         choice = self.choose(offered)
         words = f"words {len(self.answered)}" if choice.words else choice.text
@@ -72,7 +73,7 @@ class World:
         assert taken(item, decision=choice.decision, text=words, reopen=choice.reopen) == choice
         self.answered[signature(item)] = self.news
         if item.kind == "limit":
-            self.tell(kinds.RunResumed(pid=1, limits={"max_steps": self.state.totals.steps + 50}))
+            self.tell(kinds.RunResumed(pid=1, limits={"max_steps": self.state.usage.totals.steps + 50}))
         self.tell(kinds.EscalationResolved(escalation_id=item.escalation_id, **told))
         in_the_clarification = "clarify" in (choice.reopen, item.stage)  # an entry of its own, which all stages read
         for_the_model = choice.words and not in_the_clarification
@@ -107,8 +108,10 @@ class World:
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def on_CallModel(self, effect: CallModel) -> Iterator[Event]:
-        stage = self.state.stage
-        heard = "\n".join([*self.state.answers, *(str(item.get("message")) for item in self.state.findings)])
+        stage = self.state.progress.stage
+        heard = "\n".join(
+            [*self.state.people.answers, *(str(item.get("message")) for item in self.state.review.findings)]
+        )
         assert self.owed in heard, f"the model of {stage} does not read {self.owed!r}"
         self.owed = ""
         yield kinds.ModelCalled(step=effect.step, stage=stage, attempt=1, model="m", request="r", context_tokens=9)
@@ -122,28 +125,30 @@ class World:
         )
 
     def on_RunTool(self, effect: RunTool) -> Iterator[Event]:
-        turn = self.state.turn
+        turn = self.state.progress.turn
         call = turn.calls[effect.index]
         place = {"step": turn.step, "index": effect.index, "call_id": call.call_id, "name": call.name}
         if not effect.in_doubt and not effect.refusal:
             yield kinds.ToolStarted(**place, arguments={}, effect="read")
         if call.name == "submit_artifact" and not effect.refusal:
-            yield kinds.ArtifactSubmitted(stage=self.state.stage, attempt=1, draft={}, by="model", step=turn.step)
+            yield kinds.ArtifactSubmitted(
+                stage=self.state.progress.stage, attempt=1, draft={}, by="model", step=turn.step
+            )
         if call.name == "ask_human" and not effect.refusal:
             yield self.raised(
-                kind="question", stage=self.state.stage, context={"step": turn.step, "call": effect.index}
+                kind="question", stage=self.state.progress.stage, context={"step": turn.step, "call": effect.index}
             )
         view = {"path": f"f{turn.step}", "offset": 1} if call.name == "read_file" else None
         result = str(self.choose((1, 2, 3)))
         yield kinds.ToolFinished(**place, status="success", summary="s", view=view, result=result)
 
     def raised(self, **values: Any) -> Event:
-        number = len(self.state.escalations) + 1
+        number = len(self.state.people.escalations) + 1
         event = kinds.EscalationRaised(escalation_id=f"E{number}", reason="r", question="?", **values)
         return with_choices(event, self.state, STAGES)
 
     def on_FinishStep(self, effect: FinishStep) -> Iterator[Event]:
-        yield kinds.StepFinished(step=effect.step, stage=self.state.stage, summary="")
+        yield kinds.StepFinished(step=effect.step, stage=self.state.progress.stage, summary="")
 
     def on_SubmitDraft(self, effect: Any) -> Iterator[Event]:
         draft = STAGES[effect.stage].draft(self.state)
@@ -182,7 +187,7 @@ class World:
     def on_Ask(self, effect: Any) -> Iterator[Event]:
         for number, one in enumerate((effect, *effect.also)):
             event = kinds.EscalationRaised(
-                escalation_id=f"E{len(self.state.escalations) + 1}", stage=one.stage, kind=one.kind, reason=one.reason,
+                escalation_id=f"E{len(self.state.people.escalations) + 1}", stage=one.stage, kind=one.kind, reason=one.reason,
                 question=one.question, options=one.options, context=dict(one.context),
                 choices=tuple(choice.value for choice in one.choices), following=len(effect.also) - number,
             )  # fmt: skip
@@ -218,7 +223,7 @@ def test_there_is_a_next_effect_or_an_end_in_every_state_that_can_be_reached(
     limits = Limits(attempts=attempts, stage_steps=6, max_steps=40)
     world = World(chance.choice, mode=mode, approve=approve, tests=tests, limits=limits)
     world.go(150)
-    turn = world.state.turn
+    turn = world.state.progress.turn
     assert len(turn.recent) <= RECENT_STEPS and len(turn.views) <= VIEWS_KEPT
     verification_status(world.state)
 
@@ -235,9 +240,9 @@ def named(options: Any, label: str) -> Any:
 def test_a_world_without_trouble_leads_to_delivery() -> None:
     world = World(first)
     world.go(200)
-    assert (world.state.outcome, list(world.state.stages)) == ("delivered", list(STAGES))
-    assert {stage.status for stage in world.state.stages.values()} == {"verified"}
-    assert world.state.totals.steps == 6  # all stages but refactor and deliver
+    assert (world.state.progress.outcome, list(world.state.progress.stages)) == ("delivered", list(STAGES))
+    assert {stage.status for stage in world.state.progress.stages.values()} == {"verified"}
+    assert world.state.usage.totals.steps == 6  # all stages but refactor and deliver
 
 
 def test_supervised_asks_once_for_every_artifact() -> None:
@@ -246,18 +251,18 @@ def test_supervised_asks_once_for_every_artifact() -> None:
 
     world = World(approving, mode="supervised")
     world.go(300)
-    approvals = [item.stage for item in world.state.escalations.values() if item.kind == "approval"]
-    assert (world.state.outcome, approvals) == ("delivered", list(STAGES))
+    approvals = [item.stage for item in world.state.people.escalations.values() if item.kind == "approval"]
+    assert (world.state.progress.outcome, approvals) == ("delivered", list(STAGES))
 
 
 def test_an_abort_ends_the_run_at_the_next_decision() -> None:
     world = World(lambda options: first(options), mode="supervised")
     world.go(1)
-    while not world.state.open_escalations:
+    while not world.state.people.open_escalations:
         world.go(1)
     world.tell(kinds.EscalationResolved(escalation_id="E1", decision="abort"))
     world.go(1)
-    assert world.state.outcome == "aborted"
+    assert world.state.progress.outcome == "aborted"
 
 
 EVENTS: list[Event] = [
@@ -299,4 +304,4 @@ def test_any_order_of_events_folds(events: list[Event]) -> None:
     state = RunState()
     for event in events:
         state = evolve(state, event, at="2026-01-01T00:00:00Z")
-    assert state.active_s == 0
+    assert state.progress.active_s == 0

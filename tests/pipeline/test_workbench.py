@@ -11,7 +11,9 @@ import pytest
 from agentforge_states import inside
 
 from agentforge.agent.effects import CallModel, RunTool
-from agentforge.agent.perform import AgentSpec, perform_call_model, perform_tool
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_tool
+from agentforge.agent.spec import AgentSpec
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event

@@ -24,7 +24,7 @@ def written_by(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> d
     """The files of a small run that a version of agentforge drove; it writes the task's request in its own words."""
     with monkeypatch.context() as other:
         other.setattr("agentforge.store.views.projector.views_writer", lambda: view_mark.views_writer(version))
-        other.setattr("agentforge.store.views.projector.task_value", lambda state: {"asked": state.request})
+        other.setattr("agentforge.store.views.projector.task_value", lambda state: {"asked": state.brief.request})
         first = kinds.RunStarted(
             kind="task",
             run_id="task-20260101-a",

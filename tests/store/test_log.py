@@ -60,14 +60,16 @@ def test_values_that_only_look_like_json_are_recorded_and_folded_alike(task_fold
     )
     with RunLog.create(task_folder, run_parts.first(), clock=clock) as log:
         log.append(event)
-        assert log.state.facts["baseline"]["ids"] == ["a", ["b"]]
+        assert log.state.work.facts["baseline"]["ids"] == ["a", ["b"]]
         assert load_state(task_folder) == log.state
 
 
 def test_subscribers_hear_of_every_event_after_it_is_durable(task_folder, run_parts, clock):
     heard = []
     with RunLog.create(task_folder, run_parts.first(), clock=clock) as log:
-        log.subscribe(lambda event, state: heard.append((type(event).__name__, state.stage, fold(task_folder).length)))
+        log.subscribe(
+            lambda event, state: heard.append((type(event).__name__, state.progress.stage, fold(task_folder).length))
+        )
         log.append(kinds.StageStarted(stage="intake", attempt=1))
         log.append(kinds.RunInterrupted(reason="x"))
     assert heard == [("StageStarted", "intake", 2), ("RunInterrupted", "intake", 3)]
@@ -215,7 +217,7 @@ def test_a_process_that_was_killed_leaves_the_run_free_and_its_records_whole(tas
     done = subprocess.run([sys.executable, "-c", script, task_folder], check=False)
     assert done.returncode == -signal.SIGKILL
     with RunLog.open(task_folder, clock=clock) as log:
-        assert log.length == 2 and log.state.stage == "intake"
+        assert log.length == 2 and log.state.progress.stage == "intake"
         log.append(kinds.RunResumed(pid=1))
     assert [record.fence for record in read(task_folder)] == [1, 1, 2]
 

@@ -239,7 +239,7 @@ def test_a_view_that_cannot_be_written_stops_the_run_but_not_the_log(task_folder
         (task_folder / "state.yaml").mkdir()
         with pytest.raises(StorageError, match=r"state\.yaml"):
             log.append(kinds.RunInterrupted(reason="x"))
-        assert log.length == 3 and log.state.stage == "intake"
+        assert log.length == 3 and log.state.progress.stage == "intake"
         (task_folder / "state.yaml").rmdir()
         log.append(kinds.RunInterrupted(reason="x"))
     live = views_of(task_folder)

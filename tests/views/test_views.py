@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from agentforge_run_states import run_state
+
 from agentforge.events import kinds
-from agentforge.events.state.run_state import Escalation, RunState, StageState, Totals
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Escalation, RunState, Totals
 from agentforge.views.run_views import (
     artifact_path,
     artifact_value,
@@ -29,8 +32,8 @@ ASKED = Escalation(
 def test_how_a_run_stands_in_one_word():
     assert standing(RunState(), interrupted=False) == "running"
     assert standing(RunState(), interrupted=True) == "paused"
-    assert standing(RunState(escalations={"E1": ASKED}), interrupted=True) == "escalated"
-    assert standing(RunState(outcome="failed", escalations={"E1": ASKED}), interrupted=True) == "failed"
+    assert standing(run_state(escalations={"E1": ASKED}), interrupted=True) == "escalated"
+    assert standing(run_state(outcome="failed", escalations={"E1": ASKED}), interrupted=True) == "failed"
 
 
 def test_times_are_shown_to_the_second_and_unknown_costs_as_none():
@@ -72,10 +75,10 @@ def test_an_artifact_is_shown_in_a_readable_order_and_unchanged():
 
 
 def test_the_goal_is_the_first_line_of_the_request_until_intake_says_it_better():
-    assert task_value(RunState(request="\n\nFix it\nplease"))["goal"] == "Fix it"
-    assert task_value(RunState(request=""))["goal"] == ""
+    assert task_value(run_state(request="\n\nFix it\nplease"))["goal"] == "Fix it"
+    assert task_value(run_state(request=""))["goal"] == ""
     assert (
-        task_value(RunState(request="Fix it", artifacts={"intake": {"goal": "Fix the crash"}}))["goal"]
+        task_value(run_state(request="Fix it", artifacts={"intake": {"goal": "Fix the crash"}}))["goal"]
         == "Fix the crash"
     )
 
@@ -85,7 +88,7 @@ def test_a_specification_of_an_unexpected_shape_breaks_no_view():
         {"requirements": "x", "constraints": {"a": 1}},
         {"requirements": ["x", {"acceptance_criteria": "y"}], "constraints": [1, {}]},
     ):
-        task = task_value(RunState(artifacts={"spec": spec}))
+        task = task_value(run_state(artifacts={"spec": spec}))
         assert (task["success_criteria"], task["constraints"]) == ([], [])
 
 
@@ -99,7 +102,7 @@ def test_the_state_tells_phase_totals_and_what_is_open():
         results=({"passed": True}, {"passed": False}),
     )
     skipped = StageState(status="skipped", reason="tests were supplied")
-    state = RunState(
+    state = run_state(
         run_id="t",
         stage="spec",
         stages={"red": skipped, "spec": stage},
@@ -117,7 +120,7 @@ def test_the_state_tells_phase_totals_and_what_is_open():
 
 
 def test_the_working_memory_names_findings_and_answers():
-    state = RunState(
+    state = run_state(
         run_id="t",
         findings=({"rule": "r", "path": "p", "message": "m", "passed": False, "measured": 1},),
         answers=("q -> a",),
@@ -154,4 +157,4 @@ def test_an_escalation_tells_how_to_answer_until_it_is_answered():
 
 
 def test_a_summary_is_short_whatever_the_request():
-    assert len(str(summary_value(RunState(request="x" * 100_000))["request"])) == 200
+    assert len(str(summary_value(run_state(request="x" * 100_000))["request"])) == 200

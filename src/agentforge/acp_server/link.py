@@ -158,7 +158,7 @@ class Editor:
     def _call_id(self) -> str:
         if self.state is None or self.teller is None:
             return "question"
-        return self.teller.call_id(self.state.turn.step, self.state.turn.done)
+        return self.teller.call_id(self.state.progress.turn.step, self.state.progress.turn.done)
 
     def _shown(self, question: Question) -> Iterator[Any]:
         """The reason, and the change as a diff where the call writes a file."""
@@ -174,7 +174,7 @@ class Editor:
 
         if self.state is None or self.teller is None:
             return None
-        calls, done = self.state.turn.calls, self.state.turn.done
+        calls, done = self.state.progress.turn.calls, self.state.progress.turn.done
         if done >= len(calls):
             return None
         return change_of_call(calls[done].name, calls[done].arguments, self.teller.root)

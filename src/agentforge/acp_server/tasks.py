@@ -13,6 +13,7 @@ from agentforge.acp_server.updates import Teller
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import outcome_of, result_value
 from agentforge.app.tasks import answers, runs as tasks
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cancelling import under
 from agentforge.config.paths import project_tops
 from agentforge.config.steering import OF_A_TASK
@@ -53,8 +54,8 @@ def work_on_task(session: EditorSession, text: str) -> str:
     with under(session.stop_sign):
         waiting = _waiting(session)
         result = _answered(session, waiting, text, watch) if waiting else _started(session, text, watch)
-        while result.state.open_escalations and _settled(session, result, watch):
-            result = _resumed(session, result.state.run_id, watch)
+        while result.state.people.open_escalations and _settled(session, result, watch):
+            result = _resumed(session, result.state.identity.run_id, watch)
     _close(session, text, result)
     return "end_turn"
 
@@ -63,7 +64,7 @@ def plan_of_stages(state: RunState) -> AgentPlanUpdate:
     """The stages of a task as a plan."""
     entries = []
     for name in names_of(state):
-        known = state.stages.get(name)
+        known = state.progress.stages.get(name)
         status = _STATUS.get(known.status, "in_progress") if known is not None else "pending"
         again = f" (attempt {known.attempt})" if known is not None and known.attempt > 1 else ""
         skipped = " (not needed)" if known is not None and known.status == "skipped" else ""
@@ -82,10 +83,10 @@ class _Watch:
         """Tell one event."""
         session = self._session
         if self._teller is None:
-            session.chat.change(task=state.run_id)
-            folder = Path(state.repo) / ".agentforge" / "tasks" / state.run_id
-            self._teller = Teller(Path(state.worktree), _blobs(folder), prefix=f"{state.run_id}-")
-            session.say_line(f"Task `{state.run_id}`.\n\n")
+            session.chat.change(task=state.identity.run_id)
+            folder = Path(state.identity.repo) / ".agentforge" / "tasks" / state.identity.run_id
+            self._teller = Teller(Path(state.identity.worktree), _blobs(folder), prefix=f"{state.identity.run_id}-")
+            session.say_line(f"Task `{state.identity.run_id}`.\n\n")
         if isinstance(event, kinds.ModelReplied):
             event = _without_words(event)
         session.link.send(*self._teller.told(event, state))
@@ -133,9 +134,7 @@ def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
         require_trust(top, session.environ, kinds=OF_A_TASK)
     settings = session.settings()
     model = session.chat.workshop.setting("model") or session.chat.options.model
-    options = tasks.StartOptions(
-        request=text, cwd=session.root, model=model or None, apply=settings.flag("deliver.apply")
-    )
+    options = StartOptions(request=text, cwd=session.root, model=model or None, apply=settings.flag("deliver.apply"))
     return tasks.start(options, settings=settings, environ=session.environ, watch=watch)
 
 
@@ -154,23 +153,23 @@ def _waiting(session: EditorSession) -> RunResult | None:
         found = looking.load(session.root, task_id)
     except UsageError:  # it was removed meanwhile
         return None
-    return found if found.state.open_escalations and not found.running else None
+    return found if found.state.people.open_escalations and not found.running else None
 
 
 def _answered(session: EditorSession, waiting: RunResult | None, text: str, watch: _Watch) -> RunResult:
     assert waiting is not None
-    item = waiting.state.open_escalations[0]
+    item = waiting.state.people.open_escalations[0]
     decision: Any = "reject" if item.kind == "approval" else "answer"
     word = text.strip().rstrip(".!").lower()
     if word in ("approve", "abort"):
         decision, text = word, ""
     _resolve(session, waiting, item, decision, text)
-    return _resumed(session, waiting.state.run_id, watch)
+    return _resumed(session, waiting.state.identity.run_id, watch)
 
 
 def _settled(session: EditorSession, result: RunResult, _watch: _Watch) -> bool:
     """Ask what is open; whether the task can go on."""
-    for item in result.state.open_escalations:
+    for item in result.state.people.open_escalations:
         session.say_line(f"\n**{item.reason}**\n\n{item.question}\n")
         if not item.options and item.kind not in _ANSWERABLE:
             session.say_line("\nYour next message is the answer.\n")
@@ -186,7 +185,7 @@ def _decided(session: EditorSession, result: RunResult, item: Escalation) -> boo
         PermissionOption(option_id=option, name=name[:200], kind=kind)  # type: ignore[arg-type] # one of the protocol's kinds
         for option, (name, kind) in choices.items()
     ]
-    address = f"{result.state.run_id}.{item.escalation_id}"
+    address = f"{result.state.identity.run_id}.{item.escalation_id}"
     call = ToolCallUpdate(
         tool_call_id=address,
         title=f"{item.stage}: {item.reason}"[:200],
@@ -215,7 +214,7 @@ def _choices(item: Escalation) -> dict[str, tuple[str, str]]:
 
 def _resolve(session: EditorSession, result: RunResult, item: Escalation, decision: Any, text: str) -> None:
 
-    address = f"{result.state.run_id}.{item.escalation_id}"
+    address = f"{result.state.identity.run_id}.{item.escalation_id}"
     by = session.environ.get("USER", "user")
     answers.resolve(session.root, address, decision=decision, text=text, by=by, settings=session.settings())
 
@@ -226,15 +225,15 @@ def _close(session: EditorSession, text: str, result: RunResult) -> None:
     value = result_value(result)
     outcome = outcome_of(state)
     lines = [f"\n**{outcome}**"]
-    if state.delivered:
-        lines += [f"Branch `{value['branch']}`, commit `{str(value['commit'])[:12]}`.", _proof(state.run_id)]
+    if state.work.delivered:
+        lines += [f"Branch `{value['branch']}`, commit `{str(value['commit'])[:12]}`.", _proof(state.identity.run_id)]
     elif result.error is not None:
-        lines.append(f"{result.error} - go on with: `agentforge resume {state.run_id}`")
+        lines.append(f"{result.error} - go on with: `agentforge resume {state.identity.run_id}`")
     session.say_line("\n\n".join(lines) + "\n")
     turn = session.chat.state.talk.turn + 1
-    note = f"(This was given to the pipeline as task {state.run_id}; it is {outcome}.)"
+    note = f"(This was given to the pipeline as task {state.identity.run_id}; it is {outcome}.)"
     session.chat.log.append(kinds.UserSaid(turn=turn, text=text, notes=(note,), as_stage="task"))
-    session.chat.drop(outcome="completed", reason=f"task {state.run_id}: {outcome}")
+    session.chat.drop(outcome="completed", reason=f"task {state.identity.run_id}: {outcome}")
 
 
 def _proof(task_id: str) -> str:

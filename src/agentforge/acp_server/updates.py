@@ -177,7 +177,7 @@ def usage_of(state: RunState, *, window: int) -> UsageUpdate:
         window: tokens that a request may hold.
     """
     latest = state.talk.latest_usage
-    totals = state.totals
+    totals = state.usage.totals
     cost = Cost(amount=round(totals.cost_usd, 6), currency="USD") if totals.cost_known else None
     used = int(latest.get("prompt_tokens", 0)) + int(latest.get("completion_tokens", 0))
     return UsageUpdate(session_update="usage_update", used=used, size=max(window, used), cost=cost)

@@ -16,7 +16,7 @@ _MUTATING = frozenset(
 
 def decide_turn(state: RunState) -> Effect:
     """Return the next effect of the loop inside a stage that waits for its artifact."""
-    turn = state.turn
+    turn = state.progress.turn
     if turn.replied:
         return _after_reply(state)
     stop = _stop(state)
@@ -26,12 +26,12 @@ def decide_turn(state: RunState) -> Effect:
 
 
 def _after_reply(state: RunState) -> Effect:
-    turn = state.turn
+    turn = state.progress.turn
     if turn.done >= len(turn.calls):
         return FinishStep(step=turn.step)
     approval = step_approval(state)
     mutating = any(call.name in _MUTATING for call in turn.calls)
-    if approval is None and state.mode == "interactive" and mutating:
+    if approval is None and state.brief.mode == "interactive" and mutating:
         plan = "; ".join(f"{call.name} {call.arguments[:160]}" for call in turn.calls)
         return Stop(kind="approval", reason=f"step {turn.step} wants to change the workspace", question=plan)
     if approval is not None and approval.resolution is not None and approval.resolution.decision == "reject":
@@ -42,14 +42,14 @@ def _after_reply(state: RunState) -> Effect:
 
 def step_approval(state: RunState) -> Escalation | None:
     """The approval that was asked for the current step, None when it was not asked yet."""
-    for item in reversed(tuple(state.escalations.values())):
-        if item.kind == "approval" and item.context.get("step") == state.turn.step:
+    for item in reversed(tuple(state.people.escalations.values())):
+        if item.kind == "approval" and item.context.get("step") == state.progress.turn.step:
             return item
     return None
 
 
 def _stop(state: RunState) -> Stop | None:
-    turn = state.turn
+    turn = state.progress.turn
     limit = exhausted(state)
     if limit:
         return Stop(kind="limit", reason=limit, question="Raise the limit and continue, or abort?")
@@ -65,10 +65,10 @@ def _stop(state: RunState) -> Stop | None:
             reason="the model repeats the same calls with the same results",
             question="What is it missing?",
         )
-    if turn.steps_in_attempt >= state.limits.stage_steps:
+    if turn.steps_in_attempt >= state.brief.limits.stage_steps:
         return Stop(
             kind="stuck",
-            reason=f"{turn.steps_in_attempt} steps without a result in stage {state.stage}",
+            reason=f"{turn.steps_in_attempt} steps without a result in stage {state.progress.stage}",
             question="How should this stage be done?",
         )
     return None

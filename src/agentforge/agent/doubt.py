@@ -11,8 +11,8 @@ from agentforge.tools.base import Observation, failed
 from agentforge.workspace.files.file_access import digest_file, write_bytes
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
     from agentforge.agent.pictures import BlobStore
+    from agentforge.agent.spec import AgentSpec
     from agentforge.events.state.run_state import RunState
     from agentforge.tools.dispatch.invocation import Prepared
 
@@ -48,7 +48,7 @@ def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation 
 
     Side effects: files of the workspace are put back.
     """
-    intent = state.turn.started_event or {}
+    intent = state.progress.turn.started_event or {}
     if prepared.tool.effect == "execute" and not spec.repeats_commands:
         return failed(
             f"{prepared.tool.name}: the program was stopped while it ran; whether it ended is unknown",

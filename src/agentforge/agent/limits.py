@@ -19,7 +19,7 @@ def exhausted(state: RunState) -> str:
 
     A call is refused when the budget would not hold another step as large as the largest so far.
     """
-    limits, totals = state.limits, state.totals
+    limits, totals = state.brief.limits, state.usage.totals
     used = totals.prompt_tokens + totals.completion_tokens
     if limits.max_steps is not None and totals.steps >= limits.max_steps:
         return f"max_steps: {totals.steps} of {limits.max_steps} steps are used"
@@ -30,20 +30,20 @@ def exhausted(state: RunState) -> str:
         mean = totals.cost_usd / totals.llm_calls
         if totals.cost_usd + mean > limits.budget_usd:
             return f"budget_usd: {totals.cost_usd:.4f} of {limits.budget_usd} USD are spent and a step costs {mean:.4f}"
-    if limits.deadline_s is not None and state.active_s >= limits.deadline_s:
-        return f"deadline: {state.active_s:.0f} of {limits.deadline_s:.0f} seconds have passed"
+    if limits.deadline_s is not None and state.progress.active_s >= limits.deadline_s:
+        return f"deadline: {state.progress.active_s:.0f} of {limits.deadline_s:.0f} seconds have passed"
     return _too_fast(state)
 
 
 def time_left_s(state: RunState) -> float | None:
     """Seconds until the deadline, None without one."""
-    deadline = state.limits.deadline_s
-    return None if deadline is None else max(0.0, deadline - state.active_s) + _LATE_S
+    deadline = state.brief.limits.deadline_s
+    return None if deadline is None else max(0.0, deadline - state.progress.active_s) + _LATE_S
 
 
 def _too_fast(state: RunState) -> str:
     """The breaker: a run that spends faster than anybody meant it to."""
-    limits = state.limits
+    limits = state.brief.limits
     if limits.usd_per_minute is None and limits.tokens_per_minute is None:
         return ""
     tokens, usd = rate(state)

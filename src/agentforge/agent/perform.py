@@ -1,27 +1,22 @@
-"""Performing the effects of the agent loop: the model call, the tool calls, the end of a step. Yields intent, then result."""
+"""Performing the tool calls of a reply and the end of a step. Yields intent, then result."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
-from agentforge.agent.effects import CallModel, FinishStep, RunTool
-from agentforge.agent.limits import time_left_s
-from agentforge.agent.pictures import BlobStore, kept_pictures, pictured
-from agentforge.agent.reply import cut_short, replied
-from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.agent.effects import FinishStep, RunTool
+from agentforge.agent.model_call import digest_of
+from agentforge.agent.pictures import kept_pictures
+from agentforge.agent.reply import cut_short
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.contracts.draft import overlaid
-from agentforge.errors import ModelError
 from agentforge.events import kinds
-from agentforge.frozen import dataclass
-from agentforge.messages import Message, ModelReply, ModelRequest, request_bytes
-from agentforge.models.api.thinking import thinking_heard
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -32,159 +27,18 @@ from agentforge.tools.dispatch.invocation import (
     present,
     unanswered,
 )
-from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from agentforge.context.minimal import StepContext
+    from agentforge.agent.spec import AgentSpec
     from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import Call, RunState
-    from agentforge.models.api.model import Model
-    from agentforge.tools.base import Tool, ToolContext
-
-
-class Workspace(Protocol):
-    """The files that commands may change."""
-
-    def tree(self) -> str:
-        """Return the tree of the files as they are now."""
-
-    def put_back(self, tree: str) -> None:
-        """Make the files equal a tree."""
-
-
-def _as_it_is(_state: RunState, request: ModelRequest) -> ModelRequest:
-    return request
-
-
-def _ahead_it_goes(_draft: Mapping[str, object]) -> bool:
-    return True
-
-
-def _as_it_came(reply: ModelReply) -> ModelReply:
-    return reply
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSpec:
-    """The four values in which a pipeline step and a chat turn differ, and what the loop needs to do its work.
-
-    Attributes:
-        context: builds what is sent from the state (the context policy).
-        tools: what may be called, by name; enforced at dispatch whatever was offered.
-        snapshot: tree of the workspace after a step and the patch since the tree before (None: nothing changed).
-        price: cost of a reply in USD, None when the price is unknown.
-        guard: remembers the workspace before a command; None where commands cannot change it.
-        confirm: asks the person who is there about a call that a hook wants decided; None = the run waits for an answer.
-        answered: what came up while a call was prepared (a person's answers), to be recorded with it.
-        repeats_commands: a command in doubt is put back and run again; else, in a user's own folder, the model is told.
-        shape: what is wished beyond the context: samples, a schema, how the answer begins.
-        read: turns the words of a model that calls no tools into the calls that they mean.
-        goes_ahead: whether drafts of later stages that came with this draft can stand.
-        shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
-    """
-
-    model: Model
-    model_name: str
-    context: Callable[[RunState], StepContext]
-    tools: Mapping[str, Tool]
-    tool_context: ToolContext
-    policy: InvocationPolicy
-    blobs: BlobStore
-    snapshot: Callable[[RunState], tuple[str, bytes] | None]
-    price: Callable[[ModelReply], float | None]
-    max_output_tokens: int
-    temperature: float | None
-    on_delta: Callable[[str], None] | None = None
-    on_thought: Callable[[str], None] | None = None
-    guard: Workspace | None = None
-    confirm: Callable[[str], bool] | None = None
-    answered: Callable[[], Iterable[Event]] = tuple
-    shows_fresh: bool = True
-    repeats_commands: bool = True
-    shape: Callable[[RunState, ModelRequest], ModelRequest] = _as_it_is
-    read: Callable[[ModelReply], ModelReply] = _as_it_came
-    goes_ahead: Callable[[Mapping[str, object]], bool] = _ahead_it_goes
-
-
-def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:
-    """Send one request.
-
-    Raises:
-        ModelError: after ModelFailed was recorded; the run is kept and can be resumed.
-    """
-    context = spec.context(state)
-    stage = state.stages.get(state.stage)
-    request = ModelRequest(
-        messages=tuple(shown_message(message, spec.policy) for message in context.messages),
-        tools=context.tools,
-        max_output_tokens=spec.max_output_tokens,
-        temperature=spec.temperature,
-        labels={
-            "run": state.run_id,
-            "stage": state.stage,
-            "step": effect.step,
-            "stage_step": (stage.steps if stage else 0) + (0 if effect.step == state.turn.step else 1),
-            **state.place_among,
-        },
-    )
-    request = pictured(spec.shape(state, request), spec.blobs)
-    yield kinds.ModelCalled(
-        step=effect.step,
-        stage=state.stage,
-        attempt=stage.attempt if stage else 1,
-        model=spec.model_name,
-        request=spec.blobs.put(request_bytes(request)),
-        context_tokens=context.tokens,
-        budget=context.budget,
-        sections=context.sections,
-        seen=_seen(state, spec),
-        left_out=context.left_out,
-        window=context.window,
-    )
-    try:
-        with for_at_most(time_left_s(state)), thinking_heard(spec.on_thought):
-            reply = spec.model.complete(request, on_delta=spec.on_delta)
-    except TimeIsUp:
-        yield kinds.ModelFailed(
-            step=effect.step, slug="limit", message="the deadline came before the reply", requests=1
-        )
-        return
-    except ModelError as error:
-        error.message = spec.policy.scrub(error.message)  # a provider repeats the key that it refuses
-        yield kinds.ModelFailed(step=effect.step, slug=error.slug, message=str(error), requests=error.requests)
-        raise
-    yield replied(effect.step, spec.read(reply), spec)
-
-
-def shown_message(message: Message, policy: InvocationPolicy) -> Message:
-    """A message as it leaves the machine: whatever a context was built from, no secrets and nothing that hides."""
-    parts = tuple(replace(part, text=policy.plain(part.text)) for part in message.parts)
-    return message if parts == message.parts else replace(message, parts=parts)
-
-
-def _seen(state: RunState, spec: AgentSpec) -> dict[str, str]:
-    """Digests of the files that the model reads in this step: an edit of one that changed meanwhile is refused."""
-    if not (spec.shows_fresh and state.turn.views):
-        return {} if spec.shows_fresh else {path: str(digest) for path, digest in state.turn.seen.items()}
-
-    files = {path: spec.tool_context.root / path for path, _ in state.turn.views}
-    return {path: digest for path, file in files.items() if (digest := _digest(file))}
-
-
-def _digest(file: Path) -> str:
-    """The digest of a file, "" where there is none that can be read."""
-    try:
-        return digest_file(file) if file.is_file() else ""
-    except OSError:
-        return ""
+    from agentforge.events.state.attempt import Call
+    from agentforge.events.state.run_state import RunState
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
 
-    call = state.turn.calls[effect.index]
+    call = state.progress.turn.calls[effect.index]
     if effect.refusal:
         refused = Observation(
             status="denied", summary=one_line(effect.refusal), text=effect.refusal, error_type="human-refused"
@@ -193,7 +47,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
         return
     heard: list[kinds.HookFinished] = []
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
-    prepared = cut_short(state.turn, effect.index) or prepare_call(
+    prepared = cut_short(state.progress.turn, effect.index) or prepare_call(
         call.name, call.arguments, tools=spec.tools, context=spec.tool_context, policy=spec.policy
     )
     yield from _taken(heard)
@@ -221,7 +75,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
             yield _finished(call, effect.index, state, present(touches, policy=spec.policy), spec, started=None)
             return
         yield kinds.ToolStarted(
-            step=state.turn.step,
+            step=state.progress.turn.step,
             index=effect.index,
             call_id=call.call_id,
             name=call.name,
@@ -261,20 +115,20 @@ def _agreed(state: RunState) -> bool:
 
 def _approval(call: Call, prepared: Prepared, state: RunState) -> kinds.EscalationRaised:
     return kinds.EscalationRaised(
-        escalation_id=f"E{len(state.escalations) + 1}",
-        stage=state.stage,
+        escalation_id=f"E{len(state.people.escalations) + 1}",
+        stage=state.progress.stage,
         kind="approval",
         reason=f"{call.name}: {prepared.asks}",
         question=f"Carry it out? {call.name} {call.arguments[:600]}",
         options=("approve", "reject"),
-        context={"step": state.turn.step},
+        context={"step": state.progress.turn.step},
     )
 
 
 def _writes_failed(state: RunState, spec: AgentSpec) -> bool:
     """A write of the same reply did not happen: what is handed in with it was meant for another workspace."""
     writers = {name for name, tool in spec.tools.items() if tool.effect == "write" or tool.does == "write"}
-    return any(one.name in writers and one.status != "success" for one in state.turn.results)
+    return any(one.name in writers and one.status != "success" for one in state.progress.turn.results)
 
 
 def _not_submitted() -> Observation:
@@ -291,17 +145,17 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     if payload is None or (observation.status != "success" and "question" not in payload):
         return
     draft, ahead = payload.get("draft"), payload.get("ahead")
-    if isinstance(draft, Mapping) and state.rejected is not None:
-        draft = overlaid(state.rejected, draft)
-    handed_in = state.submission is not None and state.submission.draft == draft  # by a process that died
+    if isinstance(draft, Mapping) and state.review.rejected is not None:
+        draft = overlaid(state.review.rejected, draft)
+    handed_in = state.review.submission is not None and state.review.submission.draft == draft  # by a process that died
     if isinstance(draft, Mapping) and not handed_in:
-        attempt = state.stages[state.stage].attempt
+        attempt = state.progress.stages[state.progress.stage].attempt
         yield kinds.ArtifactSubmitted(
-            stage=state.stage,
+            stage=state.progress.stage,
             attempt=attempt,
             draft=draft,
             by="model",
-            step=state.turn.step,
+            step=state.progress.turn.step,
             ahead=ahead if isinstance(ahead, Mapping) and spec.goes_ahead(draft) else {},
         )
     todos = payload.get("todos")
@@ -313,16 +167,16 @@ def _handed_over(call: Call, index: int, state: RunState, observation: Observati
     found = payload.get("found_tools")
     if isinstance(found, list | tuple):
         yield kinds.SessionChanged(changes={"found_tools": list(found)})
-    if "question" in payload and state.kind == "task" and not _asked_before(state, index):
+    if "question" in payload and state.identity.kind == "task" and not _asked_before(state, index):
         options = payload.get("options")
         yield kinds.EscalationRaised(
-            escalation_id=f"E{len(state.escalations) + 1}",
-            stage=state.stage,
+            escalation_id=f"E{len(state.people.escalations) + 1}",
+            stage=state.progress.stage,
             kind="question",
             reason="the model asks",
             question=str(payload["question"]),
             options=tuple(str(item) for item in options) if isinstance(options, (list, tuple)) else (),
-            context={"step": state.turn.step, "call": index, "tool": call.name, **_about(payload)},
+            context={"step": state.progress.turn.step, "call": index, "tool": call.name, **_about(payload)},
         )
 
 
@@ -332,8 +186,10 @@ def _about(payload: Mapping[str, object]) -> dict[str, object]:
 
 def _asked_before(state: RunState, index: int) -> bool:
     """A process that died asked this call's question already."""
-    place = (state.turn.step, index)
-    return any((item.context.get("step"), item.context.get("call")) == place for item in state.escalations.values())
+    place = (state.progress.turn.step, index)
+    return any(
+        (item.context.get("step"), item.context.get("call")) == place for item in state.people.escalations.values()
+    )
 
 
 def _finished(
@@ -342,9 +198,9 @@ def _finished(
 
     observation = shown.observation
     root = spec.tool_context.root
-    changed = {path: _digest(root / path) for path in observation.changed}
+    changed = {path: digest_of(root / path) for path in observation.changed}
     return kinds.ToolFinished(
-        step=state.turn.step,
+        step=state.progress.turn.step,
         index=index,
         call_id=call.call_id,
         name=call.name,
@@ -379,7 +235,7 @@ def _full_output(shown: Shown, spec: AgentSpec) -> str | None:
 
 def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Take the workspace's snapshot when the step may have changed it, and close the step."""
-    turn = state.turn
+    turn = state.progress.turn
     hooks = spec.policy.hooks
     wrote = any(result.changed or result.name in ("shell", "run_tests", "run_checks") for result in turn.results)
     wrote = wrote or (hooks is not None and hooks.writes)
@@ -388,7 +244,7 @@ def perform_finish_step(effect: FinishStep, state: RunState, spec: AgentSpec) ->
     done = "; ".join(f"{result.name}: {result.summary}" for result in turn.results)
     yield kinds.StepFinished(
         step=effect.step,
-        stage=state.stage,
+        stage=state.progress.stage,
         summary=one_line(done or said or "no tool call", limit=400),
         tree=snapshot[0] if snapshot else None,
         patch=spec.blobs.put(_without_secrets(snapshot[1], spec.policy)) if snapshot else None,

@@ -15,8 +15,8 @@ from agentforge.messages import ModelReply, ToolCall
 from agentforge.tools.base import failed
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
-    from agentforge.events.state.run_state import Turn
+    from agentforge.agent.spec import AgentSpec
+    from agentforge.events.state.attempt import Turn
     from agentforge.tools.base import Observation
 
 

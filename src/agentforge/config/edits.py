@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.config.paths import project_files
-from agentforge.config.schema import check, known_keys, schema_of
+from agentforge.config.schema import check, known_keys, schema_of, type_words
 from agentforge.config.sources import Key, Layer, toml_lines, yaml_lines
 from agentforge.contracts.strict_yaml import load_strict
-from agentforge.errors import ConfigError, StorageError, remedy_of
+from agentforge.errors import AgentForgeError, ConfigError, ContractInvalid, StorageError, remedy_of
 
 _STRINGS = r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\''
 _PIECE = re.compile(
@@ -203,6 +204,7 @@ def _offset(text: str, mark: yaml.Mark) -> int:
 
 
 _YAML = (".yaml", ".yml")
+_A_KIND = re.compile(r"^(?:text|table|number|list)\b")
 
 
 def parse_value(text: str, *, key: str = "") -> object:
@@ -212,10 +214,14 @@ def parse_value(text: str, *, key: str = "") -> object:
         key: of the setting, dotted; one that is a text takes `1` and `true` as texts.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_number)
     except ValueError:
         return text
     return text if value is None or (not isinstance(value, str) and _is_text(key)) else value
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def set_value(file: Path, key: str, value: object, *, project: bool) -> None:
@@ -235,13 +241,67 @@ def set_values(file: Path, values: Mapping[str, object], *, project: bool) -> No
         StorageError: it cannot be written.
     Side effects: the file is replaced as a whole.
     """
+    for key, value in values.items():
+        if value is not None:
+            _refuse_wrong(file, key, value, project=project)
     try:
         text = file.read_text("utf-8") if file.exists() else ""
         written = with_yaml_values(text, values) if file.suffix in _YAML else _with_toml_values(text, values)
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f"{file} cannot be changed: {exc}", hint="correct it by hand first") from exc
-    _judge(written, file, project=project)
+        _judge(written, file, project=project)
+    except (OSError, ValueError, ConfigError, ContractInvalid) as exc:
+        why = exc.message if isinstance(exc, AgentForgeError) else f"{file} cannot be read: {exc}"
+        raise ConfigError(f"{', '.join(values)}: nothing was written, {why}", hint=_mend(exc)) from exc
     write_text(file, written)
+
+
+def _mend(exc: Exception) -> str:
+    """What to do about a file that was wrong before anything was to be written into it."""
+    told = exc.hint if isinstance(exc, AgentForgeError) else ""
+    return f"correct it by hand first{f': {told}' if told else ''}"
+
+
+def _refuse_wrong(file: Path, key: str, value: object, *, project: bool) -> None:
+    """Judge one key and its value by themselves, before the file is looked at.
+
+    Raises:
+        ConfigError: names the key, the value, what is allowed there, and a command that goes on.
+    """
+    try:
+        shown = json.dumps(value, ensure_ascii=False)
+        shown.encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise ConfigError(
+            f"{key}: the value is no valid text, nothing was written to {file}", hint="type it in UTF-8"
+        ) from exc
+    nested: Any = value
+    for part in reversed(key.split(".")):
+        nested = {part: nested}
+    try:
+        check(Layer(name=str(file), values=nested, project=project))
+    except ConfigError as exc:
+        told = exc.message.removeprefix(f"{file}: ")
+        known = any(fnmatchcase(key, name) or name.startswith(f"{key}.") for name in known_keys())
+        allowed = type_words(schema_of(key)) if known else ""
+        if known and told.startswith(f"{key}:"):
+            told = f"{key} takes {_A_KIND.sub(lambda kind: f'a {kind[0]}', allowed)}, not {shown}"
+        else:
+            told = f"{key} = {shown}: {told}"
+        raise ConfigError(f"{told}; nothing was written to {file}", hint=_next_step(key, exc, known=known)) from exc
+
+
+def _next_step(key: str, exc: ConfigError, *, known: bool) -> str:
+    """A command that goes on after a refused value."""
+    if "may not set" in exc.message:
+        return f"agentforge config set {key} VALUE --user writes your own settings"
+    if not known:
+        return exc.hint
+    inside = [name for name in known_keys() if name.startswith(f"{key}.")]
+    if inside:
+        below = f"{key}.name" if f"{key}.name" in inside else inside[0]
+        return (
+            f"set one of its keys, such as {below.replace('*', 'NAME')}; `agentforge config explain {key}` lists them"
+        )
+    return f"`agentforge config explain {key}` says what it means"
 
 
 def home_of(top: Path, key: str) -> Path:
@@ -287,8 +347,6 @@ def _judge(text: str, file: Path, *, project: bool) -> None:
 
 
 def _is_text(key: str) -> bool:
-    from fnmatch import fnmatchcase
-
     known = any(fnmatchcase(key, name) for name in known_keys())
     return known and schema_of(key).get("type") == "string"
 

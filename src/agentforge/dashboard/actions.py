@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from agentforge.app.tasks.answers import resolve
-from agentforge.app.tasks.runs import StartOptions, create
+from agentforge.app.tasks.runs import create
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.app.tasks.stop import abort
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.model_choice import explain
@@ -140,7 +141,7 @@ def _decision(word: str) -> Decision:
 
 def _resume(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """Go on with a task, with another model where the form names one."""
-    outcome = board.readings.of(folder).state.outcome
+    outcome = board.readings.of(folder).state.progress.outcome
     if outcome:
         raise ConflictError(f"{folder.name} has ended: {outcome}", hint="start a new task")
     model = form.get("model", "").strip()
@@ -239,7 +240,7 @@ def _started(board: Board, form: Form) -> str:
     queue = Ledger(open_database(database_url(settings, environ))) if form.get("queue") else None
     made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
     if queue is not None:
-        queue.add(Path(made.state.repo), made.state.run_id)
+        queue.add(Path(made.state.identity.repo), made.state.identity.run_id)
     else:
         board.children.resume(repository.path, made.folder)
     board.ground.look_again()

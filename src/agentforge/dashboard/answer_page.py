@@ -71,7 +71,7 @@ def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[s
     by, reopen = f"{board.user}, by a link", form.get("reopen", "")
     resolve(repo, grant.address, decision=decision, text=text, by=by, reopen=reopen, settings=settings)
     if form.get("resume") or decision == "abort":
-        board.children.resume(repo, tasks_folder(repo) / state.run_id)
+        board.children.resume(repo, tasks_folder(repo) / state.identity.run_id)
     board.ground.look_again()
     return {"state": state, "item": None, "done": decision}
 
@@ -97,13 +97,13 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
             f"{task} is not in {grant.repo} any more", hint="was the repository moved, or the task removed?"
         )
     state = load_state(folder)
-    item = state.escalations.get(name)
+    item = state.people.escalations.get(name)
     if item is None:
         raise UsageError(f"there is no question {grant.address}", hint="see: agentforge escalations list")
     if item.resolution is not None:
         raise ConflictError(f"{grant.address} was answered already, by {item.resolution.by}")
-    if state.outcome:
-        raise ConflictError(f"{task} has ended: {state.outcome}")
+    if state.progress.outcome:
+        raise ConflictError(f"{task} has ended: {state.progress.outcome}")
     return grant, state, item
 
 

@@ -42,12 +42,12 @@ def overview_values(reading: Reading, *, standing: str, running: bool) -> dict[s
 
     state, timeline = reading.state, reading.timeline
     now = datetime.now(UTC).timestamp() if running else None
-    names = list(dict.fromkeys((*names_of(state), *state.stages)))
-    rows = stage_rows(timeline, names, state.stages, now=now, ended=bool(state.outcome))
+    names = list(dict.fromkeys((*names_of(state), *state.progress.stages)))
+    rows = stage_rows(timeline, names, state.progress.stages, now=now, ended=bool(state.progress.outcome))
     for row in rows:
         row["bar"] = Markup(row["bar"])  # escaped where it is drawn
     count = len(reading.index)
-    latest = [] if state.outcome else list(rows_of(reading, range(count, max(0, count - _LATEST), -1)))
+    latest = [] if state.progress.outcome else list(rows_of(reading, range(count, max(0, count - _LATEST), -1)))
     return {
         "stages": rows,
         "totals": totals_line(rows),
@@ -59,8 +59,8 @@ def overview_values(reading: Reading, *, standing: str, running: bool) -> dict[s
         "parts": _parts(state),
         "used": _used(state),
         "latest": latest,
-        "models": sorted({spent.model for spent in state.spending.values()}),
-        "cost": state.totals.cost_usd if state.totals.cost_known else None,
+        "models": sorted({spent.model for spent in state.usage.spending.values()}),
+        "cost": state.usage.totals.cost_usd if state.usage.totals.cost_known else None,
         "human_s": sum(one["seconds"] or 0.0 for one in break_rows(timeline) if one["kind"] != "stopped"),
     }
 
@@ -72,12 +72,12 @@ def why_of(reading: Reading, *, standing: str) -> dict[str, str]:
         return {"what": _under_way(reading), "then": ""}
     if standing == "waiting":
         return {
-            "what": f"It waits for {', '.join(state.waits_for)}.",
+            "what": f"It waits for {', '.join(state.relations.waits_for)}.",
             "then": "It begins by itself when that is delivered.",
         }
     if standing == "queued":
         return {"what": "It waits for a worker.", "then": "Start one with agentforge worker, or resume it from here."}
-    if standing != "paused" or state.open_escalations:
+    if standing != "paused" or state.people.open_escalations:
         return {}
     if stopped:
         slug = str(stopped.get("slug") or "")
@@ -93,14 +93,14 @@ def _under_way(reading: Reading) -> str:
     state, attempts = reading.state, reading.timeline.attempts
     if not attempts:
         return "Its process is starting."
-    if not state.stage:
-        return f"Between {attempts[-1].stage} and the next stage; {state.totals.steps} steps so far."
-    return f"Working on {state.stage}, attempt {attempts[-1].number}; {state.totals.steps} steps so far."
+    if not state.progress.stage:
+        return f"Between {attempts[-1].stage} and the next stage; {state.usage.totals.steps} steps so far."
+    return f"Working on {state.progress.stage}, attempt {attempts[-1].number}; {state.usage.totals.steps} steps so far."
 
 
 def _plan(state: RunState) -> dict[str, str] | None:
     """The plan that the run is a part of, with its address."""
-    plan = state.digests.get("plan")
+    plan = state.identity.digests.get("plan")
     if not isinstance(plan, Mapping):
         return None
     return {"repo": part_label(plan), **_address(str(plan.get("path")), str(plan.get("run_id")))}
@@ -108,7 +108,7 @@ def _plan(state: RunState) -> dict[str, str] | None:
 
 def _parts(state: RunState) -> list[dict[str, str]]:
     """The tasks that a plan became: where they are and how they stand."""
-    if not state.parts:
+    if not state.relations.parts:
         return []
     return [
         {"repo": part_label(row), "standing": part.row.outcome, **_address(str(part.path), part.task_id)}
@@ -123,12 +123,12 @@ def _address(path: str, task: str) -> dict[str, str]:
 
 def _used(state: RunState) -> list[tuple[str, float, float | None]]:
     """(what, used, limit) of everything that is bounded."""
-    totals, limits = state.totals, state.limits
+    totals, limits = state.usage.totals, state.brief.limits
     return [
         ("steps", totals.steps, limits.max_steps),
         ("tokens", totals.prompt_tokens + totals.completion_tokens, limits.budget_tokens),
         ("USD", round(totals.cost_usd, 4), limits.budget_usd),
-        ("seconds", round(state.active_s), limits.deadline_s),
+        ("seconds", round(state.progress.active_s), limits.deadline_s),
     ]
 
 
@@ -141,17 +141,17 @@ def card_of(state: RunState, *, draft: Row | None = None) -> dict[str, Any] | No
     Args:
         draft: the report of a delivery that waits for approval.
     """
-    report, delivered = draft or state.artifacts.get("deliver"), state.delivered or {}
+    report, delivered = draft or state.work.artifacts.get("deliver"), state.work.delivered or {}
     if not report or not (delivered or draft):
         return None
-    base = state.base_commit[:12]
+    base = state.identity.base_commit[:12]
     return {
         "title": _subject(report) or str(report.get("title") or "Delivery"),
-        "branch": state.branch,
+        "branch": state.identity.branch,
         "delivered": bool(delivered),
         "commit": str(delivered.get("commit") or ""),
-        "look": f"git diff {base} {state.branch}",
-        "merge": f"git merge {state.branch}",
+        "look": f"git diff {base} {state.identity.branch}",
+        "merge": f"git merge {state.identity.branch}",
         "assumptions": _rows(report, "assumptions"),
         "answers": _rows(report, "answers"),
         "proved": _proved(report),
@@ -224,8 +224,8 @@ def _checks(report: Row) -> list[tuple[bool, str]]:
 
 def analysis_of(state: RunState) -> dict[str, Any] | None:
     """What an analysis came to, where the request asked for nothing else."""
-    found = state.artifacts.get("analyze")
-    if state.outcome != "analyzed" or not found:
+    found = state.work.artifacts.get("analyze")
+    if state.progress.outcome != "analyzed" or not found:
         return None
     return {
         "summary": str(found.get("summary") or ""),

@@ -80,7 +80,7 @@ def waiting_page(request: Request) -> Response:
         except AgentForgeError as exc:  # damaged since the list was made: named there, nothing to answer here
             rows.append({"task": task, "item": None, "error": str(exc), "shown": None})
             continue
-        for item in state.open_escalations:
+        for item in state.people.open_escalations:
             shown = to_approve(state) if item.kind == "approval" else None
             rows.append({"task": task, "item": item, "error": "", "shown": shown})
     paused = [task for task in board.ground.tasks() if task["standing"] == "paused" and not task["open_escalations"]]

@@ -84,7 +84,7 @@ def session_page(request: Request) -> Response:
     if name in session_ids(data):
         reading = board.readings.of(run_folder(data, name))
         with reading.lock:
-            if reading.state.kind != "session":
+            if reading.state.identity.kind != "session":
                 raise UsageError(f"{name} is not a session", hint="see the list of conversations")
             values = _recorded(reading, asked)
     elif any(row.session_id == name and row.imported for row in all_sessions(board.environ)):
@@ -93,7 +93,7 @@ def session_page(request: Request) -> Response:
     else:
         raise UsageError(f"there is no session {name}", hint="see the list of conversations")
     state = values["state"]
-    title = str(state.talk.settings.get("name") or state.talk.goal or state.request or name)
+    title = str(state.talk.settings.get("name") or state.talk.goal or state.brief.request or name)
     return show(request, "session.html", session_id=name, title=title, model=model_of(state), **values)
 
 

@@ -86,7 +86,7 @@ def head_of(request: Request, reading: Reading) -> dict[str, Any]:
     running = read_holder(reading.folder).alive or board.children.drives(reading.folder)
     repository = board.ground.find(request.path_params["repo"])
     standing, queued = outcome_of(state, running=running), ""
-    if not state.open_escalations:
+    if not state.people.open_escalations:
         standing, queued = board.ground.standing(reading.folder, standing)
     return {
         "state": state,
@@ -97,7 +97,7 @@ def head_of(request: Request, reading: Reading) -> dict[str, Any]:
         "repository": repository,
         "base": f"/t/{repository.key}/{reading.folder.name}",
         "records": len(reading.index),
-        "goal": state.artifacts.get("intake", {}).get("goal", ""),
+        "goal": state.work.artifacts.get("intake", {}).get("goal", ""),
         "complaint": board.children.complaint(reading.folder),
         "tabs": TABS,
     }
@@ -106,14 +106,18 @@ def head_of(request: Request, reading: Reading) -> dict[str, Any]:
 def to_approve(state: RunState) -> dict[str, Any] | None:
     """The artifact of the current stage as it was judged last; None before that, and when it was accepted."""
 
-    judged = state.verdict.artifact if state.verdict and state.stage not in ("", *state.artifacts) else None
+    judged = (
+        state.review.verdict.artifact
+        if state.review.verdict and state.progress.stage not in ("", *state.work.artifacts)
+        else None
+    )
     return artifact_value(judged) if judged else None
 
 
 def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
 
     state = reading.state
-    shown = [(name, artifact_value(value)) for name, value in state.artifacts.items()]
+    shown = [(name, artifact_value(value)) for name, value in state.work.artifacts.items()]
     return {"artifacts": shown, "draft": to_approve(state)}
 
 
@@ -121,10 +125,14 @@ def _overview(reading: Reading, head: Mapping[str, Any]) -> dict[str, Any]:
     """The first page; what is to be approved, or was delivered, stands there with its diff."""
     state = reading.state
     values = overview_values(reading, standing=head["standing"], running=head["running"])
-    approving = any(item.kind == "approval" for item in state.open_escalations)
-    draft = state.verdict.artifact if approving and state.stage == "deliver" and state.verdict else None
+    approving = any(item.kind == "approval" for item in state.people.open_escalations)
+    draft = (
+        state.review.verdict.artifact
+        if approving and state.progress.stage == "deliver" and state.review.verdict
+        else None
+    )
     values["card"] = values["card"] or (card_of(state, draft=draft) if draft else None)
-    diff = changes_of(reading) if values["card"] or (approving and state.trees.get("work")) else _NO_CHANGES
+    diff = changes_of(reading) if values["card"] or (approving and state.work.trees.get("work")) else _NO_CHANGES
     return {**values, "shown": to_approve(state), "diff": diff}
 
 
@@ -135,12 +143,12 @@ def _changes(_request: Request, reading: Reading) -> dict[str, Any]:
 def changes_of(reading: Reading) -> dict[str, Any]:
     """What the run changed, from its base to the last snapshot: files, whether some were cut off, why there is nothing."""
     state = reading.state
-    tree = state.trees.get("work")
+    tree = state.work.trees.get("work")
     if not tree:
         return {**_NO_CHANGES, "trouble": "nothing was changed yet"}
     try:
-        git = Git.open(_repository(reading.folder, Path(state.repo)))
-        base = git.tree_of(state.base_commit)
+        git = Git.open(_repository(reading.folder, Path(state.identity.repo)))
+        base = git.tree_of(state.identity.base_commit)
         patch = git.diff(base, tree)
     except AgentForgeError as exc:
         return {**_NO_CHANGES, "trouble": str(exc)}
@@ -150,7 +158,7 @@ def changes_of(reading: Reading) -> dict[str, Any]:
         return found.decode("utf-8", "replace") if found is not None else None
 
     files = diff_files(patch[:LONGEST_DIFF], content)
-    return {"files": files, "cut": len(patch) > LONGEST_DIFF, "trouble": "", "base": state.base_commit[:12]}
+    return {"files": files, "cut": len(patch) > LONGEST_DIFF, "trouble": "", "base": state.identity.base_commit[:12]}
 
 
 def _repository(folder: Path, recorded: Path) -> Path:

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any, cast
 
 from agentforge.dashboard.rendering import count_text, money_text, seconds_text
-from agentforge.events.state.run_state import StageState
+from agentforge.events.state.attempt import StageState
 
 Data = Mapping[str, Any]
 

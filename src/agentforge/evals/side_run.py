@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import outcome_of, result_value
-from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.app.tasks.runs import start
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
@@ -124,7 +125,7 @@ def _refusal(case: CheatCase, result: RunResult, denied: list[str]) -> SideResul
         problems.append(f"the run ended {told.outcome}")
     if not set(told.rules) & set(case.refused_by):
         problems.append(f"refused by {', '.join(told.rules) or 'no rule'}, not by {' or '.join(case.refused_by)}")
-    if _branches(Path(result.state.repo)):
+    if _branches(Path(result.state.identity.repo)):
         problems.append("there is a branch")
     return _with(told, problems)
 
@@ -146,11 +147,11 @@ def _delivery(case: Case, result: RunResult, seen: _Seen, ground: EvalFixture) -
 def _told(case: Case, side: Side, result: RunResult, denied: list[str]) -> SideResult:
 
     state = result.state
-    findings = [str(item.get("message", "")) for item in state.findings]
+    findings = [str(item.get("message", "")) for item in state.review.findings]
     if result.error is not None:
         findings.append(result.error.message)
-    rules = [str(item.get("rule", "")) for item in state.findings if item.get("rule") != _SHAPE] or [_SHAPE]
-    asked = [name for item in state.open_escalations for kept, name in QUESTIONS.items() if kept in item.context]
+    rules = [str(item.get("rule", "")) for item in state.review.findings if item.get("rule") != _SHAPE] or [_SHAPE]
+    asked = [name for item in state.people.open_escalations for kept, name in QUESTIONS.items() if kept in item.context]
     return SideResult(
         name=case.name,
         side=side,
@@ -177,7 +178,7 @@ def _branches(repo: Path) -> list[str]:
 def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
 
-    made = result.state.delivered or {}
+    made = result.state.work.delivered or {}
     place = ground.folder / "plain"
     shutil.rmtree(place, ignore_errors=True)
     git = Git(ground.repo)
@@ -188,7 +189,7 @@ def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
         done = process.run(plan.command, cwd=place, env=ground.environ, timeout_s=_PLAIN_TIMEOUT_S)
         return "" if done.exit_code == 0 else f"the branch's own tests fail: {done.text[-300:]}"
     python = str(ground.flags.get("test.python") or plan.interpreter)
-    failing = result.state.facts.get("baseline", {}).get("failing")
+    failing = result.state.work.facts.get("baseline", {}).get("failing")
     known = [f"--deselect={one}" for one in (failing if isinstance(failing, list | tuple) else ())]
     done = process.run(
         [python or sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *known],

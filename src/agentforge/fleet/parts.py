@@ -22,7 +22,7 @@ def queue_parts(ledger: Ledger, job: Job) -> list[Job]:
     if first_record(job.folder).get("workflow") != "split":
         return []
     try:
-        parts = load_state(job.folder).parts
+        parts = load_state(job.folder).relations.parts
     except AgentForgeError:
         return []  # a damaged run: judged and told by whoever looks how its driving ended
     return [

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agentforge.app.intake.sources import RequestSource, SourceClaim, read_source
-from agentforge.app.tasks.runs import StartOptions, create
+from agentforge.app.tasks.runs import create
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.fleet.database import database_url, open_database
@@ -29,9 +30,9 @@ def enqueue_source(source: RequestSource, repo: Path, *, environ: Mapping[str, s
         database = open_database(database_url(settings, environ))
         options = StartOptions(request=source.request, cwd=repo)
         made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
-        Ledger(database).add(Path(made.state.repo), made.state.run_id)
+        Ledger(database).add(Path(made.state.identity.repo), made.state.identity.run_id)
         database.close()
-        return made.state.run_id
+        return made.state.identity.run_id
 
     return SourceClaim(source.id, str(repo), environ).run(begin)
 

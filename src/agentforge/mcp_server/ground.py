@@ -88,6 +88,6 @@ class Ground:
 
 def resource_names(result: RunResult) -> list[str]:
     """The addresses under which a task's documents are read."""
-    task = result.state.run_id
-    artifacts = [f"agentforge://{task}/artifacts/{stage}" for stage in result.state.artifacts]
+    task = result.state.identity.run_id
+    artifacts = [f"agentforge://{task}/artifacts/{stage}" for stage in result.state.work.artifacts]
     return [f"agentforge://{task}/{name}" for name in ("state", "trail", "audit", "diff")] + artifacts

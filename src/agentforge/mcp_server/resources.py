@@ -45,7 +45,7 @@ class TaskServer(MCPServer[Any]):
                 uri=name,
                 name=name.removeprefix("agentforge://"),
                 mime_type=_mime(name),
-                title=result.state.request[:80],
+                title=result.state.brief.request[:80],
             )
             for result in found
             for name in resource_names(result)
@@ -89,7 +89,7 @@ def add_resources(server: MCPServer[Any], ground: Ground) -> None:
 
 
 def _artifact(ground: Ground, task: str, stage: str) -> str:
-    found = ground.look(task).state.artifacts
+    found = ground.look(task).state.work.artifacts
     if stage not in found:
         raise UsageError(f"{task} has no artifact of {stage!r}", hint=f"one of {', '.join(found) or 'none yet'}")
     return canonical_bytes(found[stage]).decode("utf-8")

@@ -172,7 +172,7 @@ class ActingTools:
 
         async def resolved() -> Value:
             result = await run_sync(lambda: self._record(address, decision, text, _client_of(context)))
-            task_id = result.state.run_id
+            task_id = result.state.identity.run_id
             if resume:
                 job = await run_sync(lambda: self._ground.begin(("resume", task_id), title=task_id))
                 await taken_up(self._ground, job, task_id)

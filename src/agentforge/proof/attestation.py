@@ -39,7 +39,7 @@ def stated_check(envelopes: bytes, state: RunState, *, head: str, records: int, 
 
 def evidence_of(state: RunState, name: str, *, read: Callable[[str], bytes]) -> Mapping[str, object]:
     """The details behind recorded facts; empty when there are none."""
-    digest = state.evidence.get(name)
+    digest = state.work.evidence.get(name)
     value = json.loads(read(digest)) if digest else {}
     return value if isinstance(value, dict) else {}
 
@@ -121,15 +121,15 @@ def statements(state: RunState, *, head: str, records: int, baseline: Json, meas
 
 def measured_as(state: RunState) -> str:
     """Under which name the delivered tree was measured."""
-    return judged_name(state.evidence)
+    return judged_name(state.work.evidence)
 
 
 def _statement(state: RunState, kind: str, predicate: Json) -> dict[str, object]:
-    made = state.delivered or {}
+    made = state.work.delivered or {}
     digest = {"gitCommit": made.get("commit", ""), "gitTree": made.get("tree", "")}
     return {
         "_type": STATEMENT,
-        "subject": [{"name": state.branch, "digest": digest}],
+        "subject": [{"name": state.identity.branch, "digest": digest}],
         "predicateType": kind,
         "predicate": predicate,
     }
@@ -137,19 +137,19 @@ def _statement(state: RunState, kind: str, predicate: Json) -> dict[str, object]
 
 def _test_result(state: RunState, trail: Json, baseline: Json, measured: Json) -> dict[str, object]:
     """All tests of the delivered tree; what failed before the change is a warning, never hidden."""
-    facts = judged(state.facts, {})
+    facts = judged(state.work.facts, {})
     outcomes = _outcomes(measured)
     passed = sorted(name for name, outcome in outcomes.items() if outcome == "passed")
     before = baseline.get("outcomes")
     known = before if isinstance(before, Mapping) else {}
     others = sorted(name for name, outcome in outcomes.items() if outcome != "passed")
-    own = facts.get("all_tests_pass") is True or state.workflow == "fix"  # which may have no tests of its own
+    own = facts.get("all_tests_pass") is True or state.brief.workflow == "fix"  # which may have no tests of its own
     held = own and facts.get("no_regressions") is True
     return {
         "result": "PASSED" if held else "FAILED",
         "configuration": [
-            {"name": "base commit", "digest": {"gitCommit": state.base_commit}},
-            {"name": "command", "annotations": {"command": state.facts.get("baseline", {}).get("command", "")}},
+            {"name": "base commit", "digest": {"gitCommit": state.identity.base_commit}},
+            {"name": "command", "annotations": {"command": state.work.facts.get("baseline", {}).get("command", "")}},
             trail,
         ],
         "passedTests": passed,
@@ -166,27 +166,27 @@ def _outcomes(measured: Json) -> dict[str, str]:
 
 
 def _provenance(state: RunState, trail: Json) -> dict[str, object]:
-    digests = {name: value for name, value in state.digests.items() if isinstance(value, str)}
+    digests = {name: value for name, value in state.identity.digests.items() if isinstance(value, str)}
     return {
         "buildDefinition": {
             "buildType": BUILD_TYPE,
             "externalParameters": {
-                "request": state.request,
-                "mode": state.mode,
-                "model": state.model,
-                "tests": list(state.tests),
+                "request": state.brief.request,
+                "mode": state.brief.mode,
+                "model": state.brief.model,
+                "tests": list(state.brief.tests),
             },
             "internalParameters": {"digests": digests},
             "resolvedDependencies": [
-                {"name": "base", "uri": "git+base", "digest": {"gitCommit": state.base_commit}},
+                {"name": "base", "uri": "git+base", "digest": {"gitCommit": state.identity.base_commit}},
             ],
         },
         "runDetails": {
-            "builder": {"id": BUILD_TYPE, "version": dict(state.versions)},
+            "builder": {"id": BUILD_TYPE, "version": dict(state.identity.versions)},
             "metadata": {
-                "invocationId": state.run_id,
-                "startedOn": state.started_at,
-                "finishedOn": state.last_at,
+                "invocationId": state.identity.run_id,
+                "startedOn": state.progress.started_at,
+                "finishedOn": state.progress.last_at,
             },
             "byproducts": [trail],
         },

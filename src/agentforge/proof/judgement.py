@@ -43,7 +43,7 @@ class Judgements:
             self._verdicts += 1
             self._verdict(event, before)
         elif isinstance(event, kinds.StagePassed):
-            verdict = before.verdict
+            verdict = before.review.verdict
             if verdict is None or not verdict.passed or verdict.artifact_digest != event.artifact_digest:
                 self._problems.append(f"{event.stage} passed without a verdict that says so")
 
@@ -63,8 +63,8 @@ class Judgements:
             self._artifacts.append(f"{where}: the artifact is not what its digest says")
         if event.passed != (bool(event.results) and not refusals(event.results)):
             self._problems.append(f"{where}: the verdict is not what its rules say")
-        submission = before.submission
-        if submission is None or before.stage != event.stage:
+        submission = before.review.submission
+        if submission is None or before.progress.stage != event.stage:
             self._problems.append(f"{where}: a verdict over nothing that was submitted")
         elif submission.facts is None:
             self._refused(event, submission.draft, where)
@@ -84,7 +84,7 @@ class Judgements:
             self._problems.append(f"{where}: {exc.message}")
             return
         ran = _command_results(contract, event)
-        verdict = check(contract, event.artifact, facts=facts, inputs=before.artifacts, command_results=ran)
+        verdict = check(contract, event.artifact, facts=facts, inputs=before.work.artifacts, command_results=ran)
         self._again += 1
         sorted_then = any("sort" in item for item in event.results)  # older programs recorded none
         now = [_comparable(item.value(), with_sort=sorted_then) for item in verdict.results]

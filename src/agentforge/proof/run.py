@@ -82,7 +82,7 @@ class _Trail:
     def see(self, link: Link) -> None:
         """Take in one record."""
         event = link.event
-        self.after_end += bool(self.state.outcome) and not isinstance(event, _AFTER_THE_END)
+        self.after_end += bool(self.state.progress.outcome) and not isinstance(event, _AFTER_THE_END)
         self.judgements.see(event, self.state)
         self.named.update(blobs_named(event))
         if isinstance(event, kinds.LogRecovered):
@@ -108,7 +108,7 @@ def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     trail = _Trail(Judgements(document=_documents(files, around), complete=around.complete))
     lease, ended_well = lease_check(files, fence=0) if around.leased else (None, True)
     chain = _chain_check(files, trail, ended_well=ended_well)
-    name = trail.state.run_id or "run"
+    name = trail.state.identity.run_id or "run"
     if not chain.ok:
         return Report(subject=name, checks=(chain, anchors_check(around.anchors, trail.hashes))), trail.state
     lease = lease_check(files, fence=trail.fence)[0] if around.leased else None
@@ -119,7 +119,7 @@ def verify_run(files: Files, around: Surroundings) -> tuple[Report, RunState]:
     checks += [_standing_check(trail), *_delivery_checks(trail.state, commit, at_hand=around.commit is not None)]
     anchors = [*around.anchors, *([commit.anchor] if commit is not None and commit.anchor is not None else [])]
     checks.append(anchors_check(anchors, trail.hashes))
-    if around.note is not None and trail.state.delivered:
+    if around.note is not None and trail.state.work.delivered:
         checks.append(_note_check(files, around.note, trail))
     checks += _attestation_checks(files, around, trail)
     return Report(subject=name, checks=tuple(checks)), trail.state
@@ -177,7 +177,7 @@ def _views_checks(files: Files, around: Surroundings, trail: _Trail, *, ended_we
 
 
 def _commit(around: Surroundings, state: RunState) -> Commit | None:
-    made = state.delivered or {}
+    made = state.work.delivered or {}
     return around.commit(str(made["commit"])) if around.commit is not None and made else None
 
 
@@ -186,17 +186,17 @@ def _standing_check(trail: _Trail) -> Check:
     state = trail.state
     if trail.after_end:
         return Check(name="standing", ok=False, detail=f"{trail.after_end} records stand behind the run's end")
-    if state.outcome == "delivered" and not state.delivered:
+    if state.progress.outcome == "delivered" and not state.work.delivered:
         return Check(name="standing", ok=False, detail="delivered without a branch", altered=False)
-    return Check(name="standing", ok=True, detail=state.outcome or "not finished: nothing was delivered")
+    return Check(name="standing", ok=True, detail=state.progress.outcome or "not finished: nothing was delivered")
 
 
 def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -> list[Check]:
     """Whether the commit holds the verified tree and nothing else, on top of the base."""
-    made = state.delivered
+    made = state.work.delivered
     if not made:
         return []
-    verified = judged(state.trees, "")
+    verified = judged(state.work.trees, "")
     problems = [] if made.get("tree") == verified else ["the delivered tree is not the verified one"]
     if commit is None:
         held = "the recorded tree is the verified one; the commit itself is not at hand"
@@ -205,29 +205,29 @@ def _delivery_checks(state: RunState, commit: Commit | None, *, at_hand: bool) -
         return [told("delivery", problems, held=held, altered=False)]
     if commit.tree != verified:
         problems.append(f"commit {commit.oid[:12]} holds another tree than the verified one")
-    if commit.parents != (state.base_commit,):
+    if commit.parents != (state.identity.base_commit,):
         problems.append(f"commit {commit.oid[:12]} does not stand on the base commit")
-    if commit.task != state.run_id:
+    if commit.task != state.identity.run_id:
         problems.append(f"commit {commit.oid[:12]} names another task")
     return [told("delivery", problems, held=f"commit {commit.oid[:12]} is the verified tree on the base commit")]
 
 
 def _note_check(files: Files, note: Note, trail: _Trail) -> Check:
     """Whether the note says what the run says: its anchor is held against the trail with the others."""
-    made = trail.state.delivered or {}
+    made = trail.state.work.delivered or {}
     envelopes = b""
     if trail.attested is not None:
         try:
             envelopes = blob(files, trail.attested[3])
         except IntegrityError as exc:
             return Check(name="note", ok=False, detail=exc.message)
-    about = (trail.state.run_id, str(made.get("commit")), str(made.get("tree")))
+    about = (trail.state.identity.run_id, str(made.get("commit")), str(made.get("tree")))
     return note_check(note, about=about, envelopes=envelopes)
 
 
 def _attestation_checks(files: Files, around: Surroundings, trail: _Trail) -> list[Check]:
     if trail.attested is None:
-        if trail.state.outcome == "delivered" and trail.state.delivered:
+        if trail.state.progress.outcome == "delivered" and trail.state.work.delivered:
             return [Check(name="attestation", ok=False, detail="the run was delivered, and its attestation is gone")]
         if not around.required:
             return []

@@ -37,7 +37,7 @@ def decide(state: RunState, rules: TurnRules) -> Effect | None:
     """Return the next effect of an open turn, None when no turn is open."""
     if not state.talk.open:
         return None
-    turn = state.turn
+    turn = state.progress.turn
     if turn.replied:
         return _after_reply(state)
     if turn.silent_steps and not _said_nothing(state):
@@ -53,7 +53,7 @@ def decide(state: RunState, rules: TurnRules) -> Effect | None:
 
 
 def _after_reply(state: RunState) -> Effect:
-    turn = state.turn
+    turn = state.progress.turn
     left = turn.calls[turn.done :]
     if not left:
         return FinishStep(step=turn.step)
@@ -72,7 +72,7 @@ def _said_nothing(state: RunState) -> bool:
 
 
 def _stop(state: RunState, rules: TurnRules) -> EndTurn | None:
-    turn = state.turn
+    turn = state.progress.turn
     limit = exhausted(state)
     if limit:
         return EndTurn(outcome="limit", reason=limit)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.limits import WARN_AFTER, repetitions
-from agentforge.agent.perform import AgentSpec
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_finish_step, perform_tool
+from agentforge.agent.spec import AgentSpec
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.context.window import history_tokens, without_repeats
 from agentforge.events import kinds
@@ -110,7 +111,7 @@ class SessionPerformer:
         if filling is not None:
             yield filling
             return
-        yield from agent_perform.perform_call_model(effect, state, self.spec(state))
+        yield from perform_call_model(effect, state, self.spec(state))
 
     def _filling(self, state: RunState) -> kinds.WindowFilling | None:
         """What the user is told once, when the request has reached the part of the window from which they are warned."""
@@ -123,10 +124,10 @@ class SessionPerformer:
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
         yield from self._runtime.before_call(state, effect.index)
-        if state.turn.calls[effect.index].name.startswith(SPAWNS):
+        if state.progress.turn.calls[effect.index].name.startswith(SPAWNS):
             yield from self._runtime.together((effect.index,), state, self.spec(state))
             return
-        yield from agent_perform.perform_tool(effect, state, self.spec(state))
+        yield from perform_tool(effect, state, self.spec(state))
 
     def _run_together(self, effect: RunTogether, state: RunState) -> Iterator[Event]:
         for index in effect.indices:
@@ -137,7 +138,7 @@ class SessionPerformer:
         yield from self._runtime.together(effect.indices, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_finish_step(effect, state, self.spec(state))
+        return perform_finish_step(effect, state, self.spec(state))
 
     def _compact(self, effect: Compact, state: RunState) -> Iterator[Event]:
         yield self._runtime.compact(state, effect.reason)
@@ -152,7 +153,7 @@ class SessionPerformer:
 
 def warning(state: RunState) -> str:
     """What is said to a model before it repeats itself so often that the turn ends."""
-    times = repetitions(state.turn.loop)
+    times = repetitions(state.progress.turn.loop)
     if times < WARN_AFTER:
         return ""
     return f"The last calls gave the same results {times} times. Do something else, or say what is in the way."

@@ -62,13 +62,13 @@ def tool_context(
 
     return ToolContext(
         root=root,
-        base_commit=state.base_commit,
+        base_commit=state.identity.base_commit,
         run_command=run_command,
         run_tests=_not_here,
         run_checks=_not_here,
-        git_diff=lambda path: watch.diff(path, since=state.base_commit),
+        git_diff=lambda path: watch.diff(path, since=state.identity.base_commit),
         may_write=lambda _path: None if writable else "plan mode writes no files",
-        seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
+        seen={path: str(digest) for path, digest in state.progress.turn.seen.items() if digest},
         todos=state.talk.todos,
         ask=ask,
         git=repository,

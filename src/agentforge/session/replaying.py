@@ -59,7 +59,7 @@ def replay(
             found = _sent(state, event, json.loads(request_of(event.request)))
         if found is not None:
             field, recorded, now = found
-            name, step = type(event).__name__, state.turn.step
+            name, step = type(event).__name__, state.progress.turn.step
             return requests, Difference(seq=seq, step=step, event=name, field=field, recorded=recorded, now=now)
         state = evolve(state, event, at=at)
     return requests, None
@@ -87,7 +87,7 @@ def _wanted(state: RunState, event: kinds.Event) -> str | None:
         return f"CallModel {event.step}"
     if isinstance(event, kinds.ToolStarted):
         return f"RunTool {event.index}"
-    if isinstance(event, kinds.ToolFinished) and event.index == state.turn.done:
+    if isinstance(event, kinds.ToolFinished) and event.index == state.progress.turn.done:
         return f"RunTool {event.index}"
     if isinstance(event, kinds.StepFinished):
         return f"FinishStep {event.step}"

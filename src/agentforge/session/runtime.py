@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec, Workspace
     from agentforge.agent.pictures import BlobStore
+    from agentforge.agent.spec import AgentSpec, Workspace
     from agentforge.context.conversation import Budget
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import RunState

@@ -17,7 +17,7 @@ from agentforge.cancelling import Cancellation, interruptible, under
 from agentforge.events.kinds import ToolFinished, ToolStarted
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
+    from agentforge.agent.spec import AgentSpec
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import RunState
 
@@ -46,7 +46,7 @@ def run_together(
     Raises:
         KeyboardInterrupt: the turn was stopped; the subagents are stopped, too, and what they used is recorded.
     """
-    in_doubt = state.turn.started
+    in_doubt = state.progress.turn.started
     works: list[Iterator[Event]] = []
     for index in indices:
         work = perform_tool(RunTool(index=index, in_doubt=in_doubt), state, spec_of(index))

@@ -64,7 +64,7 @@ class Exporter:
 
     def __call__(self, event: Event, state: RunState) -> None:
         """Take an event of this process."""
-        for span in self._builder.take(event, state.last_at):
+        for span in self._builder.take(event, state.progress.last_at):
             self._processor.on_end(_readable(span, self._resource, version=self._version))
             if span.attributes.get("gen_ai.operation.name") == "chat":
                 self._measure(span)

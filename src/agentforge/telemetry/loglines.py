@@ -40,11 +40,11 @@ class LogLines:
         known = data if self._contents else {key: value for key, value in data.items() if key in _PLAIN}
         failed = bool(data.get("error")) or data.get("passed") is False
         line = {
-            "timestamp": state.last_at,
+            "timestamp": state.progress.last_at,
             "severity": _SEVERE.get(name, "WARN" if failed else "INFO"),
             "event": name,
-            "task_id": state.run_id,
-            "trace_id": trace_id_of(state.run_id),
+            "task_id": state.identity.run_id,
+            "trace_id": trace_id_of(state.identity.run_id),
             **{f"agentforge.{key}": value for key, value in known.items()},
         }
         try:

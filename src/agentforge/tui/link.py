@@ -171,8 +171,8 @@ class Link:
     def child_heard(self, name: str, event: Event, state: RunState) -> None:
         """Queue what a subagent recorded."""
         del name
-        totals = state.totals
-        self.put(ChildHeard(state.run_id, event, totals.prompt_tokens + totals.completion_tokens))
+        totals = state.usage.totals
+        self.put(ChildHeard(state.identity.run_id, event, totals.prompt_tokens + totals.completion_tokens))
 
     def delta(self, text: str) -> None:
         """Queue a piece of text."""

@@ -66,16 +66,16 @@ def head_value(state: RunState, *, standing: str) -> Entry:
     Args:
         standing: how the run stands (words.standing); a delivered run is a "success" in the words of the seed.
     """
-    ended = bool(state.outcome)
+    ended = bool(state.progress.outcome)
     return {
-        "task_id": state.run_id,
-        "request": state.request,
-        "started_at": seconds(state.started_at),
-        "completed_at": seconds(state.last_at) if ended else None,
+        "task_id": state.identity.run_id,
+        "request": state.brief.request,
+        "started_at": seconds(state.progress.started_at),
+        "completed_at": seconds(state.progress.last_at) if ended else None,
         "outcome": _SUCCESS.get(standing, standing),
-        "total_steps": state.turn.step,
-        "total_tokens": state.totals.prompt_tokens + state.totals.completion_tokens,
-        "total_cost_usd": cost_usd(state.totals),
+        "total_steps": state.progress.turn.step,
+        "total_tokens": state.usage.totals.prompt_tokens + state.usage.totals.completion_tokens,
+        "total_cost_usd": cost_usd(state.usage.totals),
     }
 
 
@@ -92,7 +92,7 @@ def fold_action(draft: Draft | None, event: Event, *, state: RunState) -> Step:
 def _model_called(draft: Draft | None, event: kinds.ModelCalled, state: RunState) -> Step:
     started = Draft(
         step=event.step,
-        at=state.last_at,
+        at=state.progress.last_at,
         stage=event.stage,
         attempt=event.attempt,
         by="model",
@@ -153,8 +153,8 @@ def _artifact_submitted(draft: Draft | None, event: kinds.ArtifactSubmitted, sta
     if draft is not None and event.by == "model":
         return replace(draft, submitted=True), ()
     by_itself = Draft(
-        step=event.step or state.turn.step,  # 0: a log of 0.1
-        at=state.last_at,
+        step=event.step or state.progress.turn.step,  # 0: a log of 0.1
+        at=state.progress.last_at,
         stage=event.stage,
         attempt=event.attempt,
         by=event.by,

@@ -10,7 +10,8 @@ from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event, Json
-from agentforge.events.state.run_state import Escalation, RunState, StageState
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.views.actions_view import Draft, Entry, fold_action
 from agentforge.views.run_views import attempts_value
 from agentforge.views.words import cost_usd, seconds
@@ -63,30 +64,30 @@ class AuditFold:
         state = self.state
         return {
             "audit": 1,
-            "task_id": state.run_id,
-            "request": state.request,
-            "outcome": state.outcome or ("waiting" if state.open_escalations else "unfinished"),
-            "started_at": seconds(state.started_at),
-            "ended_at": seconds(state.last_at),
-            "active_s": round(state.active_s, 1),
-            "plan": _plain(state.digests.get("plan") or {}),
+            "task_id": state.identity.run_id,
+            "request": state.brief.request,
+            "outcome": state.progress.outcome or ("waiting" if state.people.open_escalations else "unfinished"),
+            "started_at": seconds(state.progress.started_at),
+            "ended_at": seconds(state.progress.last_at),
+            "active_s": round(state.progress.active_s, 1),
+            "plan": _plain(state.identity.digests.get("plan") or {}),
             "split": _split(state),
             "delivery": _delivery(state),
-            "goal": state.artifacts.get("intake", {}).get("goal", ""),
-            "questions": list(_rows(state.artifacts.get("clarify", {}).get("questions"))),
-            "specification": _plain(state.artifacts.get("spec", {})),
+            "goal": state.work.artifacts.get("intake", {}).get("goal", ""),
+            "questions": list(_rows(state.work.artifacts.get("clarify", {}).get("questions"))),
+            "specification": _plain(state.work.artifacts.get("spec", {})),
             "trace": _trace(state),
-            "report": _plain(state.artifacts.get("deliver", {})),
+            "report": _plain(state.work.artifacts.get("deliver", {})),
             "verdicts": self._verdicts,
             "measurements": self._measured,
-            "stages": {name: _stage(stage) for name, stage in state.stages.items()},
+            "stages": {name: _stage(stage) for name, stage in state.progress.stages.items()},
             "steps": [_plain(step) for step in self.steps],
-            "escalations": [_escalation(item) for item in state.escalations.values()],
-            **({"attempts": _plain(attempts_value(state))} if state.attempts else {}),
+            "escalations": [_escalation(item) for item in state.people.escalations.values()],
+            **({"attempts": _plain(attempts_value(state))} if state.relations.attempts else {}),
             "interruptions": self._interruptions,
-            "totals": _plain({**asdict(state.totals), "cost_usd": cost_usd(state.totals)}),
+            "totals": _plain({**asdict(state.usage.totals), "cost_usd": cost_usd(state.usage.totals)}),
             "environment": _environment(state),
-            "error": _plain(state.error) if state.error else None,
+            "error": _plain(state.progress.error) if state.progress.error else None,
             "digests": _digests(state),
             "trail": {"records": self._records, "head": self._head},
         }
@@ -120,17 +121,17 @@ def _measurement(event: kinds.FactsGathered, at: str) -> dict[str, object]:
 
 def _split(state: RunState) -> dict[str, object]:
     """The plan that the run made over several repositories, with the tasks that its parts became."""
-    plan = _plain(state.artifacts.get("plan", {}))
-    return {**plan, "started": _plain(state.parts)} if plan else {}
+    plan = _plain(state.work.artifacts.get("plan", {}))
+    return {**plan, "started": _plain(state.relations.parts)} if plan else {}
 
 
 def _delivery(state: RunState) -> dict[str, object] | None:
-    if not state.delivered:
+    if not state.work.delivered:
         return None
-    attested = state.attested or {}
+    attested = state.work.attested or {}
     return {
-        **_plain(state.delivered),
-        "base_commit": state.base_commit,
+        **_plain(state.work.delivered),
+        "base_commit": state.identity.base_commit,
         "signed_by": attested.get("key_id", ""),
         "attestation": attested.get("envelopes", ""),
     }
@@ -138,15 +139,15 @@ def _delivery(state: RunState) -> dict[str, object] | None:
 
 def _trace(state: RunState) -> list[dict[str, object]]:
     """Requirement -> tests (before and after) -> changed lines."""
-    red = {str(row.get("id")): row for row in _rows(state.facts.get("red", {}).get("tests"))}
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    red = {str(row.get("id")): row for row in _rows(state.work.facts.get("red", {}).get("tests"))}
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     mapped = mapping if isinstance(mapping, Mapping) else {}
-    reported = {str(row.get("id")): row for row in _rows(state.artifacts.get("deliver", {}).get("requirements"))}
-    facts = judged(state.facts, {})
+    reported = {str(row.get("id")): row for row in _rows(state.work.artifacts.get("deliver", {}).get("requirements"))}
+    facts = judged(state.work.facts, {})
     suite = facts.get("suite")
     failing = {str(row.get("id")) for row in _rows(suite.get("failing") if isinstance(suite, Mapping) else ())}
     out: list[dict[str, object]] = []
-    for item in _rows(state.artifacts.get("spec", {}).get("requirements")):
+    for item in _rows(state.work.artifacts.get("spec", {}).get("requirements")):
         name = str(item.get("id", ""))
         listed = mapped.get(name)
         tests = [str(test) for test in listed] if isinstance(listed, (list, tuple)) else []
@@ -193,30 +194,30 @@ def _escalation(item: Escalation) -> dict[str, object]:
 
 
 def _environment(state: RunState) -> dict[str, object]:
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     return {
-        "model": state.model,
-        "mode": state.mode,
-        "approve": list(state.approve),
-        "versions": _plain(state.versions),
+        "model": state.brief.model,
+        "mode": state.brief.mode,
+        "approve": list(state.brief.approve),
+        "versions": _plain(state.identity.versions),
         "sandbox": base.get("sandbox", ""),
         "runner": base.get("runner", ""),
         "command": base.get("command", ""),
-        "limits": _plain(asdict(state.limits)),
-        "left_out": list(state.left_out),
+        "limits": _plain(asdict(state.brief.limits)),
+        "left_out": list(state.brief.left_out),
     }
 
 
 def _digests(state: RunState) -> dict[str, object]:
-    named = {name: value for name, value in state.digests.items() if isinstance(value, str)}
+    named = {name: value for name, value in state.identity.digests.items() if isinstance(value, str)}
     return {
         **named,
-        "base commit": state.base_commit,
-        **{f"tree of {name}": tree for name, tree in state.trees.items() if name != "work"},
-        **{f"evidence of {name}": digest for name, digest in state.evidence.items()},
+        "base commit": state.identity.base_commit,
+        **{f"tree of {name}": tree for name, tree in state.work.trees.items() if name != "work"},
+        **{f"evidence of {name}": digest for name, digest in state.work.evidence.items()},
         **{
             f"artifact of {name}": stage.artifact_digest
-            for name, stage in state.stages.items()
+            for name, stage in state.progress.stages.items()
             if stage.artifact_digest
         },
     }

@@ -44,7 +44,7 @@ def pull_body(
     if earlier:  # the request of a later delivery is what reviewers wrote, which stands on the page already
         report = {name: value for name, value in report.items() if name != "asks"}
     parts = [
-        _fenced(outside(first.request).strip()[:_REQUEST_SHOWN]),
+        _fenced(outside(first.brief.request).strip()[:_REQUEST_SHOWN]),
         _deliveries([*earlier, state]) if earlier else "",
         *delivery_sections(report, state),
         _proof(state, trail),
@@ -53,7 +53,7 @@ def pull_body(
     text = "\n\n".join(part for part in parts if part) + "\n"
     if len(text) <= _LONGEST:
         return text
-    return text[:_LONGEST] + f"\n\n... cut: the whole report is `agentforge audit {state.run_id}`\n"
+    return text[:_LONGEST] + f"\n\n... cut: the whole report is `agentforge audit {state.identity.run_id}`\n"
 
 
 def _fenced(text: str) -> str:
@@ -63,26 +63,26 @@ def _fenced(text: str) -> str:
 
 
 def _deliveries(runs: Sequence[RunState]) -> str:
-    lines = [f"| {_commit(run)[:12]} | `{run.run_id}` | {_answers(run)} |" for run in runs]
+    lines = [f"| {_commit(run)[:12]} | `{run.identity.run_id}` | {_answers(run)} |" for run in runs]
     return "\n".join(["## Deliveries on this branch", "", "| commit | task | what for |", "|---|---|---|", *lines])
 
 
 def _answers(run: RunState) -> str:
-    found = run.pull.get("findings")
+    found = run.relations.pull.get("findings")
     count = len(found) if isinstance(found, (list, tuple)) else 0
     return f"{count} finding{'s' if count != 1 else ''} of review and CI" if count else "the request"
 
 
 def _proof(state: RunState, trail: Trail) -> str:
-    delivered, attested = state.delivered or {}, state.attested or {}
+    delivered, attested = state.work.delivered or {}, state.work.attested or {}
     rows = [
         ("commit", delivered.get("commit")),
         ("tree", delivered.get("tree")),
-        ("base", state.base_commit),
+        ("base", state.identity.base_commit),
         ("trail", f"{trail.head} ({trail.records} records)"),
-        ("contracts", state.digests.get("contracts")),
+        ("contracts", state.identity.digests.get("contracts")),
         ("signed by", attested.get("key_id") or "nobody: there was no key"),
-        ("agentforge", state.versions.get("agentforge")),
+        ("agentforge", state.identity.versions.get("agentforge")),
     ]
     lines = [f"| {name} | `{value}` |" for name, value in rows if value]
     return "\n".join(["## Proof", "", "| what | digest |", "|---|---|", *lines])
@@ -91,15 +91,15 @@ def _proof(state: RunState, trail: Trail) -> str:
 def _how(state: RunState, *, bundle: bool) -> str:
     refs = "refs/notes/agentforge:refs/notes/agentforge"
     if bundle:
-        refs += f" 'refs/agentforge/bundles/{state.run_id}:refs/agentforge/bundles/{state.run_id}'"
+        refs += f" 'refs/agentforge/bundles/{state.identity.run_id}:refs/agentforge/bundles/{state.identity.run_id}'"
     told = "measures all of it again" if bundle else "runs the attested tests again"
     return (
         "Check it yourself, without a model and without trusting the machine that wrote this; "
         f"`--rerun` {told} in a fresh checkout:\n\n"
-        f"    git fetch origin {state.branch} {refs}\n"
+        f"    git fetch origin {state.identity.branch} {refs}\n"
         f"    agentforge verify {_commit(state)} --rerun"
     )
 
 
 def _commit(run: RunState) -> str:
-    return str((run.delivered or {}).get("commit", ""))
+    return str((run.work.delivered or {}).get("commit", ""))

@@ -15,7 +15,7 @@ def report_markdown(stage: str, artifact: Mapping[str, object], state: RunState)
     """The readable form of an artifact that people act on: (file name, text); None for the other stages."""
     if stage == "deliver":
         return "delivery_report.md", delivery_markdown(artifact, state)
-    intent = state.artifacts.get("intake", {}).get("extracted_intent")
+    intent = state.work.artifacts.get("intake", {}).get("extracted_intent")
     if stage == "analyze" and isinstance(intent, Mapping) and intent.get("action") == "analyze":
         return "analysis.md", analysis_markdown(artifact, state)
     return None
@@ -27,7 +27,7 @@ def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
     risks = [f"{item.get('description')} {item.get('mitigation') or ''}" for item in _maps(analysis.get("risks"))]
     parts = [
         "# Analysis",
-        _quote(state.request),
+        _quote(state.brief.request),
         _line(analysis.get("summary")),
         _bullets("Findings", analysis.get("findings")),
         _bullets("Places", places),
@@ -40,7 +40,7 @@ def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
 def delivery_markdown(report: Mapping[str, object], state: RunState) -> str:
     """Write the report of a delivery; every number in it was measured."""
     title = f"# {_line(report.get('title')) or 'Delivery'}"
-    parts = [title, _quote(state.request), *delivery_sections(report, state), _merge(report)]
+    parts = [title, _quote(state.brief.request), *delivery_sections(report, state), _merge(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

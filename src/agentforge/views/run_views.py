@@ -22,7 +22,8 @@ from dataclasses import asdict
 
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import Json
-from agentforge.events.state.run_state import Escalation, FinishedStep, RunState, StageState
+from agentforge.events.state.attempt import FinishedStep, StageState
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.views.words import answers_for, cost_usd, seconds, standing
 
 
@@ -35,43 +36,46 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         head: hash of its last record.
     """
     return {
-        "task_id": state.run_id,
+        "task_id": state.identity.run_id,
         "status": standing(state, interrupted=interrupted),
-        "phase": state.stage or None,
-        "attempt": state.stages[state.stage].attempt if state.stage in state.stages else None,
-        "step": state.turn.step,
-        "started_at": seconds(state.started_at),
-        "updated_at": seconds(state.last_at),
-        "active_s": round(state.active_s, 1),
-        "phases": {name: _stage_value(stage) for name, stage in state.stages.items()},
+        "phase": state.progress.stage or None,
+        "attempt": state.progress.stages[state.progress.stage].attempt
+        if state.progress.stage in state.progress.stages
+        else None,
+        "step": state.progress.turn.step,
+        "started_at": seconds(state.progress.started_at),
+        "updated_at": seconds(state.progress.last_at),
+        "active_s": round(state.progress.active_s, 1),
+        "phases": {name: _stage_value(stage) for name, stage in state.progress.stages.items()},
         "totals": totals_value(state),
         "verification_status": verification_value(state),
-        "escalations": [item.escalation_id for item in state.open_escalations],
-        "delivered": dict(state.delivered) if state.delivered else None,
-        "error": dict(state.error) if state.error else None,
+        "escalations": [item.escalation_id for item in state.people.open_escalations],
+        "delivered": dict(state.work.delivered) if state.work.delivered else None,
+        "error": dict(state.progress.error) if state.progress.error else None,
         "trail": {"records": records, "head": head},
-        **({"forks": list(state.forks)} if state.forks else {}),
-        **({"marks": list(state.marks)} if state.marks else {}),
+        **({"forks": list(state.relations.forks)} if state.relations.forks else {}),
+        **({"marks": list(state.people.marks)} if state.people.marks else {}),
         **_attempts(state),
     }
 
 
 def totals_value(state: RunState) -> dict[str, object]:
     """Sums over the run; the cost is None when unknown."""
-    totals = asdict(state.totals)
+    totals = asdict(state.usage.totals)
     del totals["cost_known"]
-    return {**totals, "cost_usd": cost_usd(state.totals)}
+    return {**totals, "cost_usd": cost_usd(state.usage.totals)}
 
 
 def verification_value(state: RunState) -> dict[str, object]:
     """How many rules of the current stage's last verdict hold; after the last stage, of all stages."""
-    results = state.stages.get(state.stage, StageState()).results
-    if state.outcome:
-        results = tuple(result for stage in state.stages.values() for result in stage.results)
+    results = state.progress.stages.get(state.progress.stage, StageState()).results
+    if state.progress.outcome:
+        results = tuple(result for stage in state.progress.stages.values() for result in stage.results)
     return {
         "checks_passing": sum(1 for result in results if result.get("passed")),
         "checks_failing": len(refusals(results)),
-        "ready_for_completion": state.delivered is not None or (state.verdict is not None and state.verdict.passed),
+        "ready_for_completion": state.work.delivered is not None
+        or (state.review.verdict is not None and state.review.verdict.passed),
     }
 
 
@@ -91,7 +95,7 @@ def _stage_value(stage: StageState) -> dict[str, object]:
 
 def _attempts(state: RunState) -> dict[str, object]:
     """The independent attempts of a run that has some."""
-    if not state.attempts:
+    if not state.relations.attempts:
         return {}
 
     return {"attempts": attempts_value(state)}
@@ -99,37 +103,37 @@ def _attempts(state: RunState) -> dict[str, object]:
 
 def task_value(state: RunState) -> dict[str, object]:
     """The value of task.yaml."""
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     return {
-        "id": state.run_id,
+        "id": state.identity.run_id,
         "goal": _goal(state),
         "success_criteria": _criteria(spec),
         "constraints": _descriptions(spec.get("constraints")),
-        "request": state.request,
-        "created_at": seconds(state.started_at),
-        "kind": state.kind,
-        "mode": state.mode,
-        "approve": list(state.approve),
-        "model": state.model,
-        "repo": state.repo,
-        "base_commit": state.base_commit,
-        "base_ref": state.base_ref,
-        "branch": state.branch,
-        "worktree": state.worktree,
-        "tests": list(state.tests),
-        "apply": state.apply,
-        "parent": state.parent,
-        "limits": asdict(state.limits),
-        "digests": dict(state.digests),
-        "versions": dict(state.versions),
+        "request": state.brief.request,
+        "created_at": seconds(state.progress.started_at),
+        "kind": state.identity.kind,
+        "mode": state.brief.mode,
+        "approve": list(state.brief.approve),
+        "model": state.brief.model,
+        "repo": state.identity.repo,
+        "base_commit": state.identity.base_commit,
+        "base_ref": state.identity.base_ref,
+        "branch": state.identity.branch,
+        "worktree": state.identity.worktree,
+        "tests": list(state.brief.tests),
+        "apply": state.brief.apply,
+        "parent": state.identity.parent,
+        "limits": asdict(state.brief.limits),
+        "digests": dict(state.identity.digests),
+        "versions": dict(state.identity.versions),
     }
 
 
 def _goal(state: RunState) -> str:
-    goal = state.artifacts.get("intake", {}).get("goal")
+    goal = state.work.artifacts.get("intake", {}).get("goal")
     if isinstance(goal, str) and goal:
         return goal
-    lines = state.request.strip().splitlines()
+    lines = state.brief.request.strip().splitlines()
     return lines[0].strip() if lines else ""
 
 
@@ -156,14 +160,14 @@ def _descriptions(entries: object) -> list[str]:
 def memory_value(state: RunState) -> dict[str, object]:
     """The value of working_memory.yaml; bounded whatever the run's length."""
     return {
-        "task_id": state.run_id,
-        "phase": state.stage or None,
-        "attempt": state.stages.get(state.stage, StageState()).attempt,
-        "updated_at": seconds(state.last_at),
-        "recent_actions": [_step_value(step) for step in state.turn.recent],
-        "files_in_view": [{"path": path, **view} for path, view in state.turn.views],
-        "findings": [_finding_value(item) for item in state.findings],
-        "answers": list(state.answers),
+        "task_id": state.identity.run_id,
+        "phase": state.progress.stage or None,
+        "attempt": state.progress.stages.get(state.progress.stage, StageState()).attempt,
+        "updated_at": seconds(state.progress.last_at),
+        "recent_actions": [_step_value(step) for step in state.progress.turn.recent],
+        "files_in_view": [{"path": path, **view} for path, view in state.progress.turn.views],
+        "findings": [_finding_value(item) for item in state.review.findings],
+        "answers": list(state.people.answers),
     }
 
 
@@ -255,11 +259,11 @@ def snapshot_path(step: int) -> str:
 def original_request_value(state: RunState) -> dict[str, object]:
     """The value of original_request.yaml: what came in, word for word."""
     return {
-        "original_request": state.request,
-        "received_at": seconds(state.started_at),
-        "repo": state.repo,
-        "base_commit": state.base_commit,
-        "tests": list(state.tests),
+        "original_request": state.brief.request,
+        "received_at": seconds(state.progress.started_at),
+        "repo": state.identity.repo,
+        "base_commit": state.identity.base_commit,
+        "tests": list(state.brief.tests),
     }
 
 
@@ -279,13 +283,13 @@ def _reading_order(key: str) -> tuple[int, str]:
 
 def attempts_value(state: RunState) -> dict[str, object]:
     """{stage, rows: [{number, child, passed, chosen, reason, score, lines, used}], reason}; {} when there are none."""
-    if not state.attempts:
+    if not state.relations.attempts:
         return {}
-    chosen = state.attempts.get("chosen")
+    chosen = state.relations.attempts.get("chosen")
     number = chosen.get("number") if isinstance(chosen, Mapping) else None
     reason = chosen.get("reason") if isinstance(chosen, Mapping) else ""
-    rows = [{**row, "chosen": row.get("number") == number} for row in _rows(state.attempts.get("rows"))]
-    return {"stage": state.attempts.get("stage"), "rows": rows, "reason": reason}
+    rows = [{**row, "chosen": row.get("number") == number} for row in _rows(state.relations.attempts.get("rows"))]
+    return {"stage": state.relations.attempts.get("stage"), "rows": rows, "reason": reason}
 
 
 def attempt_lines(state: RunState) -> list[str]:

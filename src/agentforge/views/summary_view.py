@@ -16,29 +16,29 @@ _REQUEST_SHOWN = 200
 def summary_value(state: RunState) -> dict[str, object]:
     """What a listing shows of a run, as a plain JSON value."""
     return {
-        "task_id": state.run_id,
-        "request": state.request[:_REQUEST_SHOWN],
-        "outcome": state.outcome,
-        "stage": state.stage,
-        "branch": state.branch,
-        "started_at": state.started_at,
-        "last_at": state.last_at,
-        "steps": state.totals.steps,
-        "prompt_tokens": state.totals.prompt_tokens,
-        "completion_tokens": state.totals.completion_tokens,
-        "cost_usd": cost_usd(state.totals),
-        "open_escalations": [item.escalation_id for item in state.open_escalations],
-        "waits_for": list(state.waits_for),
+        "task_id": state.identity.run_id,
+        "request": state.brief.request[:_REQUEST_SHOWN],
+        "outcome": state.progress.outcome,
+        "stage": state.progress.stage,
+        "branch": state.identity.branch,
+        "started_at": state.progress.started_at,
+        "last_at": state.progress.last_at,
+        "steps": state.usage.totals.steps,
+        "prompt_tokens": state.usage.totals.prompt_tokens,
+        "completion_tokens": state.usage.totals.completion_tokens,
+        "cost_usd": cost_usd(state.usage.totals),
+        "open_escalations": [item.escalation_id for item in state.people.open_escalations],
+        "waits_for": list(state.relations.waits_for),
         "progress": progress(state),
-        "parts": [{"repo": name, **row} for name, row in state.parts.items()],
-        "kind": state.kind,
-        "parent": state.parent,
-        "ended_at": state.ended_at,
-        "verdicts": [state.verdicts_passed, state.verdicts],
-        "escalations": [[item.kind, item.raised_at, item.resolved_at] for item in state.escalations.values()],
-        "marks": [str(item["mark"]) for item in state.marks],
-        "spending": [asdict(spent) for spent in state.spending.values()],
-        "inherited": [asdict(spent) for spent in state.inherited.values()],
+        "parts": [{"repo": name, **row} for name, row in state.relations.parts.items()],
+        "kind": state.identity.kind,
+        "parent": state.identity.parent,
+        "ended_at": state.progress.ended_at,
+        "verdicts": [state.review.verdicts_passed, state.review.verdicts],
+        "escalations": [[item.kind, item.raised_at, item.resolved_at] for item in state.people.escalations.values()],
+        "marks": [str(item["mark"]) for item in state.people.marks],
+        "spending": [asdict(spent) for spent in state.usage.spending.values()],
+        "inherited": [asdict(spent) for spent in state.usage.inherited.values()],
     }
 
 
@@ -61,7 +61,7 @@ _WITHIN = {
 
 def progress(state: RunState) -> int:
     """The share of the way that lies behind the run; 100 is kept for a run that is over in good order."""
-    if state.outcome in ("delivered", "analyzed"):
+    if state.progress.outcome in ("delivered", "analyzed"):
         return 100
-    reached = [name for name, stage in state.stages.items() if stage.status != "skipped"]
+    reached = [name for name, stage in state.progress.stages.items() if stage.status != "skipped"]
     return max((_WITHIN.get(name, 0) for name in reached), default=0)

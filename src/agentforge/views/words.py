@@ -20,11 +20,11 @@ def standing(state: RunState, *, interrupted: bool) -> str:
     Args:
         interrupted: the last thing recorded is that the driving process stopped.
     """
-    if state.outcome:
-        return state.outcome
-    if state.open_escalations:
+    if state.progress.outcome:
+        return state.progress.outcome
+    if state.people.open_escalations:
         return "escalated"
-    if state.waits_for:
+    if state.relations.waits_for:
         return "waiting"
     return "paused" if interrupted else "running"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from agentforge_run_states import with_fields
 from agentforge_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
 
 from agentforge.events import kinds
@@ -23,7 +23,7 @@ _ORDER = tuple(load_stages())
 def _with_ledger(state: RunState, asks: Any = None) -> RunState:
     intake = {**INTAKE, "asks": ledger_rows(_REQUEST)}
     spec = {"spec": {**ARTIFACTS["spec"], "asks": asks}} if asks is not None else {}
-    return replace(state, request=_REQUEST, artifacts={**state.artifacts, "intake": intake, **spec})
+    return with_fields(state, request=_REQUEST, artifacts={**state.work.artifacts, "intake": intake, **spec})
 
 
 def _draft(third: Any) -> RunState:
@@ -37,19 +37,19 @@ def test_only_what_is_not_done_or_exact_and_without_a_place_is_asked_about() -> 
     assert "Names of 20 letters are cut." in not_done.text and "too hard" in not_done.text
     assert [choice.label for choice in not_done.choices] == [DO_IT, LEAVE_IT, "in your words"]
     assert questions(_draft(None)) == ()  # the model hears of it first
-    (unsaid,) = questions(replace(_draft(None), findings=({"rule": "asks-placed"},)))
+    (unsaid,) = questions(with_fields(_draft(None), findings=({"rule": "asks-placed"},)))
     assert "It does not say why" in unsaid.text
 
 
 def test_an_answer_settles_the_ask_and_a_wish_is_asked_about_again() -> None:
     left = asked("spec", decision="answer", text=LEAVE_IT, ask=3)
-    state = replace(_draft("not_done: too hard"), escalations=left)
+    state = with_fields(_draft("not_done: too hard"), escalations=left)
     assert (questions(state), left_out(state)) == ((), {3})
     wanted = asked("spec", decision="answer", text=DO_IT, ask=3)
-    (again,) = questions(replace(_draft("not_done: too hard"), escalations=wanted))
+    (again,) = questions(with_fields(_draft("not_done: too hard"), escalations=wanted))
     assert again.key == "ask:3:1"
     twice = {**wanted, **asked("spec", decision="answer", text=DO_IT, number=2, ask=3)}
-    (last,) = questions(replace(_draft("not_done: too hard"), escalations=twice))
+    (last,) = questions(with_fields(_draft("not_done: too hard"), escalations=twice))
     assert last.choices[0].label == LEAVE_IT
 
 
@@ -60,7 +60,7 @@ def test_the_answers_to_two_parts_reach_the_specification_together() -> None:
         **asked("spec", decision="answer", text="as tables", number=2, reopens=back),
         **asked("spec", decision="answer", text=LEAVE_IT, number=3, reopens=back),
     }
-    state = replace(_draft("not_done: too hard"), escalations=both)
+    state = with_fields(_draft("not_done: too hard"), escalations=both)
     for _ in range(2):
         effect = going_back(state, _ORDER)
         assert effect is not None and (effect.stage, effect.by) == ("spec", "spec")
@@ -70,14 +70,14 @@ def test_the_answers_to_two_parts_reach_the_specification_together() -> None:
         )  # fmt: skip
         state = fold(event, state=state)
     assert going_back(state, _ORDER) is None
-    assert [DO_IT in state.answers[0], "as tables" in state.answers[1]] == [True, True]
-    assert state.kept["spec"]["draft"]["asks"]["3"] == "not_done: too hard"
+    assert [DO_IT in state.people.answers[0], "as tables" in state.people.answers[1]] == [True, True]
+    assert state.review.kept["spec"]["draft"]["asks"]["3"] == "not_done: too hard"
 
 
 def test_the_examples_of_what_a_human_left_out_count_no_more() -> None:
     state = _with_ledger(inside("red"), {"1": ["REQ-001"], "2": "not_done: x", "3": ["REQ-002"], "4": "context"})
     assert standing_examples(state) == ["slugify('A b') -> 'a-b'"]
-    gone = replace(state, escalations=asked("spec", decision="answer", text=LEAVE_IT, ask=2))
+    gone = with_fields(state, escalations=asked("spec", decision="answer", text=LEAVE_IT, ask=2))
     assert standing_examples(gone) == []
 
 
@@ -92,7 +92,7 @@ def test_later_stages_see_the_words_of_the_request_and_people_what_has_no_place(
 
 
 def test_nothing_counts_as_not_done_before_there_is_a_specification() -> None:
-    state = _with_ledger(replace(inside("clarify"), artifacts={}))
+    state = _with_ledger(with_fields(inside("clarify"), artifacts={}))
     assert (list(left_to_see(state)), ask_lines(state)) == ([], [])
 
 
@@ -102,7 +102,7 @@ def test_a_broken_example_is_asked_about_once_and_only_where_there_is_a_ledger()
     assert undecided_examples(plain) == []
     state = _with_ledger(plain)
     assert doubtful(state, undecided_examples(state), stage="green") is not None
-    settled = replace(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)"))
+    settled = with_fields(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)"))
     assert undecided_examples(settled) == []
 
 

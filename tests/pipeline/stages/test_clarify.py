@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import asked, inside
 
-from agentforge.events.state.run_state import RunState, Submission
+from agentforge.events.state.attempt import Submission
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.stages.clarify import STAGE, complete, draft, needs_model, questions
 
 PROVED = {
@@ -28,9 +29,9 @@ def state(*impacts: str, answers: Any = (), evidence: Any = (), mode: str = "aut
         for name, impact in zip(names, impacts, strict=False)
     ]
     base = inside("clarify", mode=mode)
-    return replace(
+    return with_fields(
         base,
-        artifacts={"intake": {**base.artifacts["intake"], "identified_ambiguities": open_questions}},
+        artifacts={"intake": {**base.work.artifacts["intake"], "identified_ambiguities": open_questions}},
         submission=Submission(draft={"questions": list(answers)}, by="model", facts={"evidence": list(evidence)}),
         **changes,
     )
@@ -89,8 +90,8 @@ def test_a_question_names_itself_its_weight_and_its_default() -> None:
 
 
 def answer_of(given: RunState) -> dict[str, Any]:
-    assert given.submission is not None
-    (row,) = complete(given, given.submission.draft, given.submission.facts or {})["questions"]  # type: ignore[misc]
+    assert given.review.submission is not None
+    (row,) = complete(given, given.review.submission.draft, given.review.submission.facts or {})["questions"]  # type: ignore[misc]
     return row
 
 
@@ -120,8 +121,8 @@ def test_the_model_cannot_write_who_answered() -> None:
 def test_an_answer_is_found_by_its_question_else_by_its_place_and_never_used_for_another() -> None:
     def answers(*given: dict[str, Any]) -> list[str]:
         made = state("significant", "significant", answers=given)
-        assert made.submission is not None
-        return [row["answer"] for row in complete(made, made.submission.draft, {})["questions"]]  # type: ignore[attr-defined]
+        assert made.review.submission is not None
+        return [row["answer"] for row in complete(made, made.review.submission.draft, {})["questions"]]  # type: ignore[attr-defined]
 
     one = {"question": "which  CASE?", "source": "assumption", "answer": "one"}
     two = {"question": "Which sign?", "source": "assumption", "answer": "two"}
@@ -150,8 +151,8 @@ def two_readings(*, mode: str = "autonomous", request: str = "", **reading: Any)
         "readings": told,
     }
     base = state("significant", answers=[GUESS], mode=mode)
-    intake = {**base.artifacts["intake"], "identified_ambiguities": [item]}
-    return replace(base, request=request, artifacts={**base.artifacts, "intake": intake})
+    intake = {**base.work.artifacts["intake"], "identified_ambiguities": [item]}
+    return with_fields(base, request=request, artifacts={**base.work.artifacts, "intake": intake})
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_who_has_the_clarification_done_again_is_asked_what_had_been_assumed() -
     words = asked("spec", kind="stuck", decision="answer", text="bytes count, not letters", reopen="clarify")
     given = state("minor", "significant", answers=[PROVED], evidence=TRUE, escalations=words)
     assert [question.key for question in questions(given)] == ["Which sign?"]  # the other is settled by the code
-    assert given.submission is not None
-    rows: Any = complete(given, given.submission.draft, given.submission.facts or {})["questions"]
+    assert given.review.submission is not None
+    rows: Any = complete(given, given.review.submission.draft, given.review.submission.facts or {})["questions"]
     assert (rows[-1]["source"], rows[-1]["answer"]) == ("human_escalation", "bytes count, not letters")
     assert rows[-1]["resolved_by"] == "user"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from agentforge_run_states import with_fields
 from agentforge_states import inside
 
 from agentforge.config.contract_files import contract_set
@@ -181,5 +181,5 @@ def test_drafts_of_any_shape_are_read_without_an_exception(value: Any) -> None:
     assert all(isinstance(item, str) for item in texts(value))
     keys = ("questions", "test_files", "files_created", "files_modified", "changes", "symbols", "impacted_files")
     for name in ORDER[:-1]:
-        state = replace(inside(name), submission=None)
+        state = with_fields(inside(name), submission=None)
         assert isinstance(STAGES[name].complete(state, dict.fromkeys(keys, value), {}), dict)

@@ -155,8 +155,8 @@ def wire(
     from agentforge.workspace.protection.workspace_guard import Guard
 
     stages = stages_of(state, settings=settings, environ=environ)
-    repo, worktree, scratch = Path(state.repo), Path(state.worktree), scratch_of(Path(state.worktree))
-    git, instructions = opened or Git(repo), lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ))
+    repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
+    scratch, git = scratch_of(worktree), opened or Git(repo)
     sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
     runtime = Runtime(
         repo=repo,
@@ -191,7 +191,7 @@ def wire(
         guests=_guests(settings, environ),
         look=_look(environ),
         begin_part=_begin_part(environ),
-        instructions=instructions,
+        instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
     return runtime
 
@@ -203,7 +203,7 @@ def _made(folder: Path) -> Path:
 
 def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
     """The tests that the user handed over, by path."""
-    digests = cast("Mapping[str, str]", state.digests.get("tests") or {})
+    digests = cast("Mapping[str, str]", state.identity.digests.get("tests") or {})
     return {path: log.blobs.get(digest) for path, digest in digests.items()}
 
 
@@ -245,7 +245,11 @@ def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Call
     def ready() -> None:
         from agentforge.app.tasks.workplace import ready_worktree
 
-        ready_worktree(replace(state, base_commit=log.state.base_commit), runtime(), log.folder)
+        ready_worktree(
+            replace(state, identity=replace(state.identity, base_commit=log.state.identity.base_commit)),
+            runtime(),
+            log.folder,
+        )
 
     return ready
 
@@ -253,7 +257,7 @@ def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Call
 def _keep(git: Git, state: RunState, tree: str) -> None:
     from agentforge.workspace.git.snapshots import keep
 
-    keep(git, state.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+    keep(git, state.identity.run_id, tree=tree, base=state.identity.base_commit, when=state.progress.last_at)
 
 
 def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
@@ -331,7 +335,7 @@ def hooks_of(
     state: RunState, sandbox: Sandbox, *, settings: Settings, environ: Mapping[str, str], secrets: tuple[str, ...]
 ) -> HookEngine | None:
     """The hooks of a run, None when there are none."""
-    trusted = _hooks_are_trusted(Path(state.repo), settings, environ)
+    trusted = _hooks_are_trusted(Path(state.identity.repo), settings, environ)
     return hook_engine(state, settings=settings, environ=environ, sandbox=sandbox, secrets=secrets, trusted=trusted)
 
 
@@ -354,9 +358,9 @@ def _rig(
         from agentforge.suite.test_environment import Rig
 
         state = now()
-        worktree = Path(state.worktree)
-        plan = detect(Path(state.repo), settings=settings.table("test"), environ=environ)
-        if state.awaited:
+        worktree = Path(state.identity.worktree)
+        plan = detect(Path(state.identity.repo), settings=settings.table("test"), environ=environ)
+        if state.relations.awaited:
             from agentforge.app.tasks.delivered_trees import with_delivered
 
             plan = with_delivered(
@@ -365,7 +369,7 @@ def _rig(
         return Rig(
             plan=plan,
             git=git,
-            mount_at=Path(state.repo),
+            mount_at=Path(state.identity.repo),
             sandbox=sandbox,
             scratch=scratch_of(worktree),
             timeout_s=plan.timeout_s,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.runs import StartOptions
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.workspace.git.repository import Git
 
 

@@ -41,7 +41,7 @@ def _lines(folder: Path) -> Iterator[bytes]:
             yield recorded_line(stage, number, request=json.loads(blobs.get(request)), reply=reply_of(event))
         state = evolve(state, event, at=record.at)
         if isinstance(event, kinds.ModelCalled):
-            asked = event.stage, state.stages[event.stage].steps, event.request
+            asked = event.stage, state.progress.stages[event.stage].steps, event.request
 
 
 def _refuse(event: kinds.Event, name: str) -> None:

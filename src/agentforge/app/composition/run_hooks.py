@@ -52,7 +52,11 @@ def hook_engine(
     return HookEngine(
         [hook for layer, hook in found if trusted or not layer.project],
         _runner(state, sandbox=sandbox, environ=environ),
-        session={"session_id": state.run_id, "cwd": state.repo, "permission_mode": settings.text("approval")},
+        session={
+            "session_id": state.identity.run_id,
+            "cwd": state.identity.repo,
+            "permission_mode": settings.text("approval"),
+        },
         secrets=secrets,
         not_run=tuple((hook, _UNTRUSTED) for layer, hook in found if layer.project and not trusted),
     )
@@ -80,7 +84,7 @@ def _runner(
 ) -> Callable[[Hook, Mapping[str, str], bytes], Completed]:
     from agentforge.workspace.sandbox.box import Box
 
-    repo, worktree, own = Path(state.repo), Path(state.worktree), config_dir(environ) / "hooks"
+    repo, worktree, own = Path(state.identity.repo), Path(state.identity.worktree), config_dir(environ) / "hooks"
 
     def run(hook: Hook, env: Mapping[str, str], stdin: bytes) -> Completed:
         _refuse_missing(hook)

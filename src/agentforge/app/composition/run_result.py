@@ -41,19 +41,19 @@ class RunResult:
 
 def outcome_of(state: RunState, *, running: bool = False) -> str:
     """delivered | analyzed | escalated | waiting | paused | failed | aborted | running."""
-    if state.outcome:
-        return state.outcome
-    waiting = state.open_escalations
+    if state.progress.outcome:
+        return state.progress.outcome
+    waiting = state.people.open_escalations
     if waiting:
         return "paused" if all(item.kind == "limit" for item in waiting) else "escalated"
-    return "running" if running else "waiting" if state.waits_for else "paused"
+    return "running" if running else "waiting" if state.relations.waits_for else "paused"
 
 
 def exit_code(result: RunResult) -> int:
     """The exit code of protocols.md for where the run stands."""
     outcome = outcome_of(result.state)
     if outcome in ("delivered", "analyzed"):
-        failed = result.state.pull.get("wanted") or isinstance(result.error, errors.StorageError)
+        failed = result.state.relations.pull.get("wanted") or isinstance(result.error, errors.StorageError)
         return result.error.exit_code if failed and result.error is not None else errors.EXIT_DONE
     if outcome == "waiting" and result.error is None:
         return errors.EXIT_WAITING
@@ -61,7 +61,7 @@ def exit_code(result: RunResult) -> int:
         return errors.EXIT_WAITING
     if result.error is not None:
         return result.error.exit_code
-    if result.state.open_escalations:
+    if result.state.people.open_escalations:
         return errors.LimitReached.exit_code
     return _BROKEN_OFF_EXIT
 
@@ -69,18 +69,18 @@ def exit_code(result: RunResult) -> int:
 def result_value(result: RunResult) -> dict[str, object]:
     """The JSON object with which `start`, `resume` and `status` end."""
     state = result.state
-    totals = state.totals
-    delivered = state.delivered or {}
+    totals = state.usage.totals
+    delivered = state.work.delivered or {}
     return {
-        "task_id": state.run_id,
-        "request": state.request,
-        "repo": state.repo,
+        "task_id": state.identity.run_id,
+        "request": state.brief.request,
+        "repo": state.identity.repo,
         "outcome": outcome_of(state, running=result.running),
-        "stage": state.stage or _last_stage(state),
-        "stages": [_stage_row(name, state) for name in state.stages],
+        "stage": state.progress.stage or _last_stage(state),
+        "stages": [_stage_row(name, state) for name in state.progress.stages],
         "branch": delivered.get("branch"),
         "commit": delivered.get("commit"),
-        "base_commit": state.base_commit,
+        "base_commit": state.identity.base_commit,
         "steps": totals.steps,
         "llm_calls": totals.llm_calls,
         "prompt_tokens": totals.prompt_tokens,
@@ -88,23 +88,25 @@ def result_value(result: RunResult) -> dict[str, object]:
         "completion_tokens": totals.completion_tokens,
         "max_step_prompt_tokens": totals.max_step_prompt_tokens,
         "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
-        "duration_s": round(state.active_s, 3),
-        "escalations": [escalation_row(item, task_id=state.run_id) for item in state.escalations.values()],
+        "duration_s": round(state.progress.active_s, 3),
+        "escalations": [
+            escalation_row(item, task_id=state.identity.run_id) for item in state.people.escalations.values()
+        ],
         "asks": _asks(state),
-        "awaited": {key: dict(seen) for key, seen in state.awaited.items()},
+        "awaited": {key: dict(seen) for key, seen in state.relations.awaited.items()},
         "progress": progress(state),
-        "permission_denials": [dict(denial) for denial in state.denials],
+        "permission_denials": [dict(denial) for denial in state.people.denials],
         "verification": _verification(state),
-        "untested": str(state.artifacts.get("deliver", {}).get("untested_line") or ""),
+        "untested": str(state.work.artifacts.get("deliver", {}).get("untested_line") or ""),
         "trail": {"head": result.head, "records": result.records},
-        "plan": state.digests.get("plan"),
+        "plan": state.identity.digests.get("plan"),
         "parts": _parts(state),
-        "parent": state.parent,
-        "forks": list(state.forks),
-        "marks": list(state.marks),
+        "parent": state.identity.parent,
+        "forks": list(state.relations.forks),
+        "marks": list(state.people.marks),
         "pull_request": dict(result.pull) if result.pull is not None else None,
         **_attempts(state),
-        **({"analysis": dict(state.artifacts.get("analyze", {}))} if state.outcome == "analyzed" else {}),
+        **({"analysis": dict(state.work.artifacts.get("analyze", {}))} if state.progress.outcome == "analyzed" else {}),
         "folder": str(result.folder),
         "error": _error(result),
     }
@@ -112,11 +114,11 @@ def result_value(result: RunResult) -> dict[str, object]:
 
 def _asks(state: RunState) -> list[dict[str, object]]:
     """The request's ledger: what became of each ask, its tests, the lines that they executed."""
-    if state.kind != "task" or "spec" not in state.artifacts:
+    if state.identity.kind != "task" or "spec" not in state.work.artifacts:
         return []
     from agentforge.pipeline.ledger.shown import asks_traced
 
-    return asks_traced(state, judged(state.facts, {}))
+    return asks_traced(state, judged(state.work.facts, {}))
 
 
 def escalation_row(item: Escalation, *, task_id: str) -> dict[str, object]:
@@ -135,7 +137,7 @@ def escalation_row(item: Escalation, *, task_id: str) -> dict[str, object]:
 
 
 def _stage_row(name: str, state: RunState) -> dict[str, object]:
-    stage = state.stages[name]
+    stage = state.progress.stages[name]
     return {
         "name": name,
         "status": stage.status,
@@ -148,7 +150,7 @@ def _stage_row(name: str, state: RunState) -> dict[str, object]:
 
 def _parts(state: RunState) -> list[dict[str, object]]:
     """The tasks that a plan became, as they stand now."""
-    if not state.parts:
+    if not state.relations.parts:
         return []
 
     return [
@@ -170,26 +172,26 @@ def _parts(state: RunState) -> list[dict[str, object]]:
 def _verification(state: RunState) -> dict[str, object]:
     """Per stage and rule: passed and what was measured."""
     out: dict[str, object] = {}
-    for name, stage in state.stages.items():
+    for name, stage in state.progress.stages.items():
         for row in stage.results:
             out[f"{name}: {row.get('rule')}"] = {"passed": row.get("passed"), "measured": row.get("measured")}
     return out
 
 
 def _last_stage(state: RunState) -> str:
-    reached = [name for name, stage in state.stages.items() if stage.status != "skipped"]
+    reached = [name for name, stage in state.progress.stages.items() if stage.status != "skipped"]
     return reached[-1] if reached else ""
 
 
 def _error(result: RunResult) -> Mapping[str, object] | None:
     if result.error is not None:
         return {"slug": result.error.slug, "message": result.error.message, "hint": result.error.hint}
-    return result.state.error if result.state.outcome else None
+    return result.state.progress.error if result.state.progress.outcome else None
 
 
 def _attempts(state: RunState) -> dict[str, object]:
     """The independent attempts of a run that has some."""
-    if not state.attempts:
+    if not state.relations.attempts:
         return {}
 
     return {"attempts": attempts_value(state)}

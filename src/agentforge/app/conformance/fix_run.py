@@ -23,7 +23,7 @@ from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.runs import StartOptions
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.config.settings import Settings
     from agentforge.conformance.engine.check_engine import CheckReport
     from agentforge.conformance.engine.finding import Finding

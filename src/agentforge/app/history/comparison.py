@@ -49,7 +49,7 @@ def compare(cwd: Path, first: str, second: str) -> Value:
         "same": _same(one, two),
         "totals": _rows(_totals(one), _totals(two)),
         "stages": _rows(_stages(one), _stages(two)),
-        "artifacts": [_artifact(name, one, two) for name in _names(one.artifacts, two.artifacts)],
+        "artifacts": [_artifact(name, one, two) for name in _names(one.work.artifacts, two.work.artifacts)],
         "requirements": _rows(_requirements(one), _requirements(two)),
         "tests": _rows(_tests(a), _tests(b)),
         "verdicts": _rows(_verdicts(one), _verdicts(two)),
@@ -66,37 +66,40 @@ def _run(result: RunResult) -> Value:
 
     state = result.state
     return {
-        "task_id": state.run_id,
-        "request": state.request,
+        "task_id": state.identity.run_id,
+        "request": state.brief.request,
         "outcome": outcome_of(state, running=result.running),
-        "model": state.model,
+        "model": state.brief.model,
         "models": _asked(state),
-        "started_at": state.started_at,
-        "parent": state.parent,
-        "base_commit": state.base_commit,
-        "versions": dict(state.versions),
+        "started_at": state.progress.started_at,
+        "parent": state.identity.parent,
+        "base_commit": state.identity.base_commit,
+        "versions": dict(state.identity.versions),
     }
 
 
 def _asked(state: RunState) -> list[str]:
     """The models that answered, in the order in which they did; the one that was named where none was asked yet."""
-    spent = (*state.inherited.values(), *state.spending.values())
-    return list(dict.fromkeys(one.model for one in spent if one.calls)) or [state.model]
+    spent = (*state.usage.inherited.values(), *state.usage.spending.values())
+    return list(dict.fromkeys(one.model for one in spent if one.calls)) or [state.brief.model]
 
 
 def _same(a: RunState, b: RunState) -> Value:
-    digests = {name: a.digests.get(name) == b.digests.get(name) for name in ("settings", "contracts", "prompts")}
+    digests = {
+        name: a.identity.digests.get(name) == b.identity.digests.get(name)
+        for name in ("settings", "contracts", "prompts")
+    }
     return {
-        "request": a.request == b.request,
-        "base_commit": a.base_commit == b.base_commit,
+        "request": a.brief.request == b.brief.request,
+        "base_commit": a.identity.base_commit == b.identity.base_commit,
         "model": set(_asked(a)) == set(_asked(b)),
-        "agentforge": a.versions.get("agentforge") == b.versions.get("agentforge"),
+        "agentforge": a.identity.versions.get("agentforge") == b.identity.versions.get("agentforge"),
         **digests,
     }
 
 
 def _totals(state: RunState) -> Value:
-    totals = state.totals
+    totals = state.usage.totals
     return {
         "steps": totals.steps,
         "model calls": totals.llm_calls,
@@ -106,8 +109,8 @@ def _totals(state: RunState) -> Value:
         "completion tokens": totals.completion_tokens,
         "largest prompt": totals.max_step_prompt_tokens,
         "cost in USD": round(totals.cost_usd, 6) if totals.cost_known else None,
-        "seconds": round(state.active_s, 1),
-        "escalations": len(state.escalations),
+        "seconds": round(state.progress.active_s, 1),
+        "escalations": len(state.people.escalations),
     }
 
 
@@ -118,22 +121,22 @@ def _stages(state: RunState) -> Value:
             "attempts": stage.attempt,
             "steps": stage.steps,
             "tokens": stage.prompt_tokens + stage.completion_tokens,
-            "cost_usd": round(stage.cost_usd, 6) if state.totals.cost_known else None,
+            "cost_usd": round(stage.cost_usd, 6) if state.usage.totals.cost_known else None,
         }
-        for name, stage in state.stages.items()
+        for name, stage in state.progress.stages.items()
     }
 
 
 def _artifact(name: str, a: RunState, b: RunState) -> Value:
     """The fields of one artifact that differ, by their path; how many are the same, and how many differ in every run."""
-    one, two = (dict(_fields(state.artifacts.get(name))) for state in (a, b))
+    one, two = (dict(_fields(state.work.artifacts.get(name))) for state in (a, b))
     rows = _rows(one, two)
     differing = [row for row in rows if row["a"] != row["b"]]
     told = [row for row in differing if not _OF_THE_RUN & set(row["name"].replace("[", ".").split("."))]
     return {
         "stage": name,
-        "a": name in a.artifacts,
-        "b": name in b.artifacts,
+        "a": name in a.work.artifacts,
+        "b": name in b.work.artifacts,
         "same": len(rows) - len(differing),
         "of_the_run": len(differing) - len(told),
         "differing": told,
@@ -154,7 +157,7 @@ def _fields(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _requirements(state: RunState) -> Value:
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     tests = mapping if isinstance(mapping, Mapping) else {}
     return {
         str(item.get("id")): {
@@ -162,14 +165,14 @@ def _requirements(state: RunState) -> Value:
             "criteria": list(item.get("acceptance_criteria") or ()),
             "tests": list(tests.get(str(item.get("id")), ())),
         }
-        for item in _mappings(state.artifacts.get("spec", {}).get("requirements"))
+        for item in _mappings(state.work.artifacts.get("spec", {}).get("requirements"))
     }
 
 
 def _tests(result: RunResult) -> Value:
     """How every test ended in the last measurement of the run; where its runs do not agree, all ways."""
 
-    evidence = result.state.evidence
+    evidence = result.state.work.evidence
     name = next((name for name in ("verify", "refactor", "green", "red", "baseline") if name in evidence), None)
     if name is None:
         return {}
@@ -197,7 +200,7 @@ def _outcomes(value: object) -> Iterator[tuple[str, str]]:
 def _verdicts(state: RunState) -> Value:
     return {
         f"{name}: {row.get('rule')}": {"passed": row.get("passed"), "message": row.get("message") or ""}
-        for name, stage in state.stages.items()
+        for name, stage in state.progress.stages.items()
         for row in stage.results
     }
 
@@ -214,12 +217,12 @@ def _changes(a: RunState, b: RunState, git: Git) -> Value:
 
 
 def _tree(state: RunState) -> str:
-    delivered = (state.delivered or {}).get("tree")
-    return str(delivered or state.trees.get("work") or state.trees.get("baseline", ""))
+    delivered = (state.work.delivered or {}).get("tree")
+    return str(delivered or state.work.trees.get("work") or state.work.trees.get("baseline", ""))
 
 
 def _files(state: RunState) -> Value:
-    facts = judged(state.facts, {})
+    facts = judged(state.work.facts, {})
     return {
         str(item.get("path")): f"{item.get('status')} +{item.get('added')} -{item.get('removed')}"
         for item in _mappings(facts.get("changes"))

@@ -89,10 +89,10 @@ def fork(
     with task_log(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S) as parent:
         from_step = _last_finished(parent.folder) if from_step is None else from_step
         shared = _shared(parent.folder, from_step)
-        child, folder = new_task_folder(git.top, shared.state.request, day=utc_now()[:10].replace("-", ""))
+        child, folder = new_task_folder(git.top, shared.state.brief.request, day=utc_now()[:10].replace("-", ""))
         event = kinds.RunForked(
             run_id=child,
-            parent=parent.state.run_id,
+            parent=parent.state.identity.run_id,
             parent_head=shared.head,
             parent_records=shared.records,
             step=from_step,
@@ -189,12 +189,12 @@ def _digests(value: object) -> Iterator[str]:
 
 def _keep_snapshot(git: Git, state: RunState, event: kinds.RunForked, *, folder: Path) -> None:
 
-    tree = state.trees.get("work")
+    tree = state.work.trees.get("work")
     if not tree:
         return
-    place = replace(state, worktree=event.worktree)
+    place = replace(state, identity=replace(state.identity, worktree=event.worktree))
     ensure_tree(tree, git, place, folder=folder, blobs=Blobs(folder / "blobs"))
-    share(git, event.parent, event.run_id, tree=tree, base=state.base_commit, when=state.last_at)
+    share(git, event.parent, event.run_id, tree=tree, base=state.identity.base_commit, when=state.progress.last_at)
 
 
 def _write(folder: Path, event: kinds.RunForked, shared: Shared, *, blobs: Path) -> None:

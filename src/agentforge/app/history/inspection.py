@@ -172,10 +172,10 @@ def _stages(folder: Path) -> list[dict[str, object]]:
     """The stages of the run in their order; of those from outside, where they came from and their text."""
 
     state, blobs = load_state(folder), Blobs(folder / "blobs")
-    added = {str(row.get("name")): row for row in state.added}
+    added = {str(row.get("name")): row for row in state.brief.added}
     out = []
     for name in names_of(state):
-        known, row = state.stages.get(name), added.get(name, {})
+        known, row = state.progress.stages.get(name), added.get(name, {})
         text = blobs.get(str(row["digest"])).decode("utf-8", "replace") if row else ""
         status, attempts = (known.status, known.attempt) if known is not None else ("pending", 0)
         out.append({"stage": name, "status": status, "attempts": attempts, "from": row.get("source", ""), "text": text})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
 
     pass
-    from agentforge.pipeline.replay.replay import At, Divergence
+    from agentforge.pipeline.replay.recording import At, Divergence
 
     pass
     from agentforge.pipeline.model.stage import Stage
@@ -130,7 +130,9 @@ def replay_records(
     records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
-    with shadow(git, _folded(records).base_commit) as copy:  # a run that waited may have another one than it began with
+    with shadow(
+        git, _folded(records).identity.base_commit
+    ) as copy:  # a run that waited may have another one than it began with
         runtime = _runtime(state, records, copy, blobs, repo=git.top, settings=settings, environ=environ)
         count, divergence = replay(records, runtime)
         names, detail = _explained(divergence, blobs, runtime) if divergence else ((), ())
@@ -138,7 +140,7 @@ def replay_records(
         task_id=folder.name,
         records=len(records),
         replayed=count,
-        steps=_folded(records[:count]).totals.steps,
+        steps=_folded(records[:count]).usage.totals.steps,
         changed=_changed(state, settings, git.top, environ),
         divergence=divergence,
         names=names,
@@ -172,8 +174,13 @@ def _runtime(
     environ: Mapping[str, str],
 ) -> Runtime:
 
-    stages = stages_of(replace(state, repo=str(repo)), settings=settings, environ=environ, changed_too=True)
-    supplied = cast("Mapping[str, str]", state.digests.get("tests") or {})
+    stages = stages_of(
+        replace(state, identity=replace(state.identity, repo=str(repo))),
+        settings=settings,
+        environ=environ,
+        changed_too=True,
+    )
+    supplied = cast("Mapping[str, str]", state.identity.digests.get("tests") or {})
     return Runtime(
         repo=copy.top,
         worktree=copy.top,
@@ -216,18 +223,18 @@ def _sandbox_kind(records: Sequence[At]) -> str:
 
 
 def _stages_now(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
-    if "stages" not in state.digests:
+    if "stages" not in state.identity.digests:
         return {}
 
-    names = {str(row.get("name")) for row in state.added}
+    names = {str(row.get("name")) for row in state.brief.added}
     return {"stages": stages_digest([one.row for one in load(repo, settings=settings, environ=environ, only=names)])}
 
 
 def _changed(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
 
     now = {**current_digests(settings, repo), **_stages_now(state, settings, repo, environ)}
-    names = [name for name, digest in now.items() if state.digests.get(name) not in (None, digest)]
-    version = state.versions.get("agentforge")
+    names = [name for name, digest in now.items() if state.identity.digests.get(name) not in (None, digest)]
+    version = state.identity.versions.get("agentforge")
     return (*names, *([f"agentforge {version} -> {__version__}"] if version not in (None, __version__) else []))
 
 

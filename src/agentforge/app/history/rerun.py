@@ -18,7 +18,7 @@ from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.state.run_state import RunState
+from agentforge.events.state.run_state import RunIdentity, RunState
 from agentforge.pipeline.facts.measurements import measure, measure_base
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.plugins.stage_order import writers
@@ -66,7 +66,7 @@ def measure_again(files: Files, state: RunState, git: Git, *, environ: Mapping[s
     Returns:
         One check for each measurement.
     """
-    if not state.delivered:
+    if not state.work.delivered:
         return (Check(name="rerun", ok=False, detail="nothing was delivered", altered=False),)
     checks, files = [], unpacked(files)
     with _runtime(files, state, git, environ) as runtime:
@@ -82,7 +82,7 @@ def tests_again(commit: str, attested: Mapping[str, object], git: Git, *, enviro
         attested: the predicate with the test results.
     """
 
-    state = RunState(base_commit=commit)
+    state = RunState(identity=RunIdentity(base_commit=commit))
     try:
         with _runtime({}, state, git, environ) as runtime:
             evidence = measure_base(state, runtime, attempt=1).evidence
@@ -109,7 +109,7 @@ def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGat
     state = RunState()
     for link in links(files[LOG]):
         if isinstance(link.event, kinds.FactsGathered) and link.event.name in (
-            *_MEASURED[state.workflow],
+            *_MEASURED[state.brief.workflow],
             *writers(state),
         ):
             found[link.event.name] = (state, link.event)
@@ -189,7 +189,7 @@ def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     at = cast("Git", _AtTree(git))
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
-    supplied = state.digests.get("tests")
+    supplied = state.identity.digests.get("tests")
     blobs = _FileBlobs(files)
     with tempfile.TemporaryDirectory(prefix="agentforge-rerun-") as place:
         worktree, scratch = Path(place, "worktree"), Path(place, "scratch")

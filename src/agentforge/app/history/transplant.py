@@ -85,9 +85,9 @@ def transplant_run(cwd: Path, task_id: str, *, onto: str | None = None, branch: 
     commit = tree = ""
     with tempfile.TemporaryDirectory(prefix="agentforge-replay-") as place:
         for change in _changes(folder):
-            base = base or git.tree_of(change.state.base_commit)
+            base = base or git.tree_of(change.state.identity.base_commit)
             if not commit:
-                commit = git.resolve(onto or change.state.base_commit)
+                commit = git.resolve(onto or change.state.identity.base_commit)
                 tree = git.tree_of(commit)
             if change.after:
                 tree, found = _applied(git, change, tree, folder, Path(place), conflicts)
@@ -119,11 +119,11 @@ def _changes(folder: Path) -> Iterator[_Change]:
     state = RunState()
     for record in read(folder):
         event = record.event
-        before = state.trees.get("work") or state.trees.get("baseline", "")
+        before = state.work.trees.get("work") or state.work.trees.get("baseline", "")
         state = evolve(state, event, at=record.at)
         if record.seq == 1:
             yield _Change(step=0, before="", after="", state=state)
-        after = state.trees.get("work", "")
+        after = state.work.trees.get("work", "")
         if isinstance(event, (StepFinished, FactsGathered)) and before and after and after != before:
             yield _Change(step=getattr(event, "step", 0), before=before, after=after, state=state)
 

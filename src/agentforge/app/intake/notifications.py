@@ -90,7 +90,7 @@ class Teller:
         asked = isinstance(event, kinds.EscalationRaised) and not event.following
         if not (ended or asked):
             return
-        now = datetime.fromisoformat(state.last_at)
+        now = datetime.fromisoformat(state.progress.last_at)
         told = told_of(self._log.folder)
         for way in self._desk.ways:
             found = [(item, due(item, way.channel, told, policy=self._desk.policy, now=now)) for item in matters(state)]
@@ -151,12 +151,18 @@ def matters(state: RunState) -> list[Matter]:
             about=item.escalation_id,
             kind="limit" if item.kind == "limit" else "escalated",
             at=datetime.fromisoformat(item.raised_at),
-            waits=item.resolution is None and not state.outcome,
+            waits=item.resolution is None and not state.progress.outcome,
         )
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
     ]
-    if state.outcome in _ENDS:
-        found.append(Matter(about=state.outcome, kind=state.outcome, at=datetime.fromisoformat(state.ended_at)))
+    if state.progress.outcome in _ENDS:
+        found.append(
+            Matter(
+                about=state.progress.outcome,
+                kind=state.progress.outcome,
+                at=datetime.fromisoformat(state.progress.ended_at),
+            )
+        )
     return found
 
 
@@ -184,8 +190,8 @@ def message_of(
         told: what people were told of the run, this message included: a deadline counts from it.
     """
 
-    item = state.escalations.get(matter.about)
-    task = state.run_id
+    item = state.people.escalations.get(matter.about)
+    task = state.identity.run_id
     again = "again: " if notice == "reminder" else ""
     head = f"{again}{matter.kind} {task}" if item is None else f"{again}{task} asks ({item.kind})"
     lines = (
@@ -217,7 +223,7 @@ def _ending(matter: Matter, item: Escalation, policy: NotifyPolicy, told: Sequen
 
 
 def _question_lines(state: RunState, item: Escalation, ending: list[str]) -> list[str]:
-    lines = [f"Request: {state.request[:300]}", f"Repository: {state.repo}"]
+    lines = [f"Request: {state.brief.request[:300]}", f"Repository: {state.identity.repo}"]
     lines += [f"Stage: {item.stage}" if item.stage else "Between two stages", f"Why: {item.reason}", "", item.question]
     lines += ["", *_cut(item.shown)] if item.shown else []
     lines += ["", *(f"  {choice.label}: {choice.then}" for choice in choices_of(item))]
@@ -232,19 +238,23 @@ def _cut(shown: str) -> list[str]:
 
 
 def _end_lines(state: RunState) -> list[str]:
-    lines = [f"Request: {state.request[:300]}", f"Repository: {state.repo}"]
-    if state.delivered:
-        lines.append(f"Branch: {state.delivered.get('branch')}")
-    if state.error:
-        lines.append(f"Error: {state.error.get('message')}")
+    lines = [f"Request: {state.brief.request[:300]}", f"Repository: {state.identity.repo}"]
+    if state.work.delivered:
+        lines.append(f"Branch: {state.work.delivered.get('branch')}")
+    if state.progress.error:
+        lines.append(f"Error: {state.progress.error.get('message')}")
     return lines
 
 
 def _commands(state: RunState, item: Escalation | None) -> tuple[str, ...]:
     """The commands, so that they can be pasted in any folder."""
 
-    found = [f"agentforge status {state.run_id}"] if item is None else answers_for(item, task_id=state.run_id)
-    return tuple(f"cd {quote(state.repo)} && {command}" for command in found)
+    found = (
+        [f"agentforge status {state.identity.run_id}"]
+        if item is None
+        else answers_for(item, task_id=state.identity.run_id)
+    )
+    return tuple(f"cd {quote(state.identity.repo)} && {command}" for command in found)
 
 
 def _link(state: RunState, item: Escalation, desk: Sender) -> str:
@@ -253,7 +263,9 @@ def _link(state: RunState, item: Escalation, desk: Sender) -> str:
 
     key = links.link_key(data_dir(desk.environ) / "links")
     expires = int(datetime.now(UTC).timestamp()) + _LINK_S
-    token = links.sign(key, address=f"{state.run_id}.{item.escalation_id}", repo=state.repo, expires=expires)
+    token = links.sign(
+        key, address=f"{state.identity.run_id}.{item.escalation_id}", repo=state.identity.repo, expires=expires
+    )
     return links.answer_url(desk.policy.link, token)
 
 
@@ -312,9 +324,11 @@ def _deadlines(log: RunLog, desk: Sender, *, now: datetime) -> list[DeliveryAtte
         if not _passed(item, told, desk, now=now):
             continue
         text = f"nobody answered within {timedelta(seconds=desk.policy.deadline_s)}"
-        asked = log.state.escalations[item.about]
+        asked = log.state.people.escalations[item.about]
         decision = answer_by_itself(log, asked, decision=desk.policy.decision, text=text, by="the deadline")
-        found.append(DeliveryAttempt(task_id=log.state.run_id, about=item.about, notice="deadline", channel=decision))
+        found.append(
+            DeliveryAttempt(task_id=log.state.identity.run_id, about=item.about, notice="deadline", channel=decision)
+        )
     return found
 
 
@@ -358,6 +372,8 @@ def _tell_together(
     for log, item, notice, way in group:
         log.append(_record(item, notice, way, error))
         tried.append(
-            DeliveryAttempt(task_id=log.state.run_id, about=item.about, notice=notice, channel=way.channel, error=error)
+            DeliveryAttempt(
+                task_id=log.state.identity.run_id, about=item.about, notice=notice, channel=way.channel, error=error
+            )
         )
     return tried

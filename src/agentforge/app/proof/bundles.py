@@ -56,15 +56,17 @@ def bundle(cwd: Path, task_id: str) -> Packed:
 
     found = load(cwd, task_id)
     if found.running:
-        raise ConflictError(f"{found.state.run_id} is being worked on by another process", hint="wait for its end")
+        raise ConflictError(
+            f"{found.state.identity.run_id} is being worked on by another process", hint="wait for its end"
+        )
     if not read_holder(found.folder).released:  # its process died: the views lag behind
         RunLog.open(found.folder, clock=utc_now).close()
     files = FolderFiles(found.folder)
     run = {name: files[name] for name in files if name != LEASE}
     unpacked(run)  # a damaged pack is told here, not to whom the bundle is given
     git = _git_files(Git.open(cwd), found.state)
-    data = write_bundle(task=found.state.run_id, run=run, git=git)
-    return Packed(task=found.state.run_id, data=data, files=len(run) + len(git))
+    data = write_bundle(task=found.state.identity.run_id, run=run, git=git)
+    return Packed(task=found.state.identity.run_id, data=data, files=len(run) + len(git))
 
 
 def keep_bundle(cwd: Path, packed: Packed) -> str:
@@ -95,14 +97,14 @@ def unpacked_repository(pack: bytes, *, base: str) -> Iterator[Git]:
 
 def pack_problems(pack: bytes, state: RunState) -> list[str]:
     """What is wrong with the git objects of a bundle: damaged, incomplete, or more than the run has."""
-    made = str((state.delivered or {}).get("commit", ""))
-    trees = [tree for name, tree in state.trees.items() if tree and name != "work"]
+    made = str((state.work.delivered or {}).get("commit", ""))
+    trees = [tree for name, tree in state.work.trees.items() if tree and name != "work"]
     with tempfile.TemporaryDirectory(prefix="agentforge-bundle-") as place:
         try:
             strangers = strangers_in_pack(
                 Path(place).resolve() / "repository",
                 pack,
-                commits=[state.base_commit, *([made] if made else [])],
+                commits=[state.identity.base_commit, *([made] if made else [])],
                 trees=trees,
             )
         except RepositoryError as exc:
@@ -113,10 +115,10 @@ def pack_problems(pack: bytes, state: RunState) -> list[str]:
 def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:
     """What git has of a run: the objects of every measured tree, and of a delivered run its commit and note."""
 
-    made = str((state.delivered or {}).get("commit", ""))
-    named = {tree for name, tree in state.trees.items() if tree and name != "work"}
+    made = str((state.work.delivered or {}).get("commit", ""))
+    named = {tree for name, tree in state.work.trees.items() if tree and name != "work"}
     trees = {tree for tree in named if has_object(git, tree)}  # of an old run git may have taken some away
-    roots = [state.base_commit, *([made] if made else [])]
+    roots = [state.identity.base_commit, *([made] if made else [])]
     files = {PACK: pack_objects(git, commits=roots, trees=sorted(trees))}
     raw = commit_object(git, made) if made else None
     note = note_of(git, made, NOTES_REF) if made else None

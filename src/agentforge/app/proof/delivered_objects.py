@@ -23,12 +23,14 @@ def delivery_checks(git: Git, state: RunState, *, told: Collection[str] = ()) ->
     Args:
         told: names of the checks that were made already.
     """
-    made = str((state.delivered or {}).get("commit", ""))
+    made = str((state.work.delivered or {}).get("commit", ""))
     found = []
-    if "branch" not in told and state.branch and git.branch_exists(state.branch):  # else it was merged and removed
-        found.append(branch_check(git.resolve(f"refs/heads/{state.branch}"), made))
+    if (
+        "branch" not in told and state.identity.branch and git.branch_exists(state.identity.branch)
+    ):  # else it was merged and removed
+        found.append(branch_check(git.resolve(f"refs/heads/{state.identity.branch}"), made))
     if has_object(git, made):
-        found.append(_objects_check(git, made, base=state.base_commit))
+        found.append(_objects_check(git, made, base=state.identity.base_commit))
     return found
 
 

@@ -142,9 +142,9 @@ def _complete() -> Complete:
 
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object] | None:
         """What this program makes of a draft; nobody else's code is run to look at a trail."""
-        if any(row.get("name") == stage for row in state.added):
+        if any(row.get("name") == stage for row in state.brief.added):
             return None
-        return load_stages(state.workflow, profile=state.profile)[stage].complete(state, draft, facts)
+        return load_stages(state.brief.workflow, profile=state.brief.profile)[stage].complete(state, draft, facts)
 
     return complete
 
@@ -271,19 +271,21 @@ def _verify_bundle(
 def _bundle_checks(bundle: Bundle, state: RunState) -> list[Check]:
     """Whether what stands beside the run in a bundle is that run's."""
     problems = (
-        [] if bundle.task == state.run_id else [f"the bundle says it is {bundle.task!r}, and holds {state.run_id!r}"]
+        []
+        if bundle.task == state.identity.run_id
+        else [f"the bundle says it is {bundle.task!r}, and holds {state.identity.run_id!r}"]
     )
-    made = str((state.delivered or {}).get("commit", ""))
+    made = str((state.work.delivered or {}).get("commit", ""))
     if made and (bundle.commit is None or bundle.commit.oid != made):
         problems.append("the bundle does not hold the delivered commit")
-    if state.base_commit:
+    if state.identity.base_commit:
         problems += pack_problems(bundle.pack, state)
     return [told("contents", problems, held="the objects of the base and of every measured tree, and no others")]
 
 
 def _rerun_bundle(bundle: Bundle, state: RunState, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
 
-    with unpacked_repository(bundle.pack, base=state.base_commit) as git:
+    with unpacked_repository(bundle.pack, base=state.identity.base_commit) as git:
         return _rerun(bundle.files, state, git, environ, held=held)
 
 

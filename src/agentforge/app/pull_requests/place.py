@@ -43,17 +43,17 @@ def deliveries(cwd: Path, task_id: str) -> list[RunResult]:
     """
 
     asked = load(cwd, task_id)
-    if not asked.state.delivered or asked.state.outcome != "delivered":
-        standing = asked.state.outcome or ("running" if asked.running else "not over")
+    if not asked.state.work.delivered or asked.state.progress.outcome != "delivered":
+        standing = asked.state.progress.outcome or ("running" if asked.running else "not over")
         raise ConflictError(
-            f"{asked.state.run_id} has delivered nothing: it is {standing}",
-            hint=f"agentforge status {asked.state.run_id}",
+            f"{asked.state.identity.run_id} has delivered nothing: it is {standing}",
+            hint=f"agentforge status {asked.state.identity.run_id}",
         )
-    branch = asked.state.branch
+    branch = asked.state.identity.branch
     rows = [row for row in listing(cwd) if row.branch == branch and row.outcome == "delivered"]
     found = {row.task_id: load(cwd, row.task_id) for row in rows}
     chain = [asked]
-    while before := found.get(str(chain[0].state.pull.get("follows", ""))):
+    while before := found.get(str(chain[0].state.relations.pull.get("follows", ""))):
         chain.insert(0, before)
     while after := next((one for one in found.values() if _follows(one, chain[-1])), None):
         chain.append(after)
@@ -62,7 +62,7 @@ def deliveries(cwd: Path, task_id: str) -> list[RunResult]:
 
 def delivered_commit(run: RunResult) -> str:
     """The commit that a run delivered."""
-    return str((run.state.delivered or {}).get("commit", ""))
+    return str((run.state.work.delivered or {}).get("commit", ""))
 
 
 def find_way(git: Git, *, settings: Settings, environ: Mapping[str, str], remote: str = "") -> Way:
@@ -101,4 +101,6 @@ def tip_at(git: Git, way: Way, branch: str) -> str:
 
 
 def _follows(run: RunResult, other: RunResult) -> bool:
-    return run.state.pull.get("follows") == other.state.run_id and run.state.base_commit == delivered_commit(other)
+    return run.state.relations.pull.get(
+        "follows"
+    ) == other.state.identity.run_id and run.state.identity.base_commit == delivered_commit(other)

@@ -96,9 +96,17 @@ def with_pull(result: RunResult, *, settings: Settings, environ: Mapping[str, st
     from dataclasses import asdict, replace
 
     try:
-        made = pull(Path(result.state.repo), result.state.run_id, PullOptions(), settings=settings, environ=environ)
+        made = pull(
+            Path(result.state.identity.repo),
+            result.state.identity.run_id,
+            PullOptions(),
+            settings=settings,
+            environ=environ,
+        )
     except AgentForgeError as exc:
-        exc.hint = f"{exc.hint}; the branch stands, try again: agentforge pr {result.state.run_id}".lstrip("; ")
+        exc.hint = f"{exc.hint}; the branch stands, try again: agentforge pr {result.state.identity.run_id}".lstrip(
+            "; "
+        )
         return replace(result, error=exc)
     return replace(result, pull=asdict(made))
 
@@ -109,24 +117,24 @@ def _text(chain: list[RunResult], *, bundle: bool) -> tuple[str, str]:
     last = chain[-1]
     trail = Trail(head=last.head, records=last.records)
     earlier = [run.state for run in chain[:-1]]
-    body = pull_body(last.state.artifacts.get("deliver", {}), last.state, trail, earlier=earlier, bundle=bundle)
-    return pull_title(chain[0].state.artifacts.get("deliver", {})), body
+    body = pull_body(last.state.work.artifacts.get("deliver", {}), last.state, trail, earlier=earlier, bundle=bundle)
+    return pull_title(chain[0].state.work.artifacts.get("deliver", {})), body
 
 
 def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason: str, remote: str) -> PullMade:
     """Write what a pull request needs, for somebody who opens it by hand."""
 
     first, last = chain[0].state, chain[-1]
-    folder = ensure_agentforge_folder(git.top) / "pulls" / first.run_id
+    folder = ensure_agentforge_folder(git.top) / "pulls" / first.identity.run_id
     folder.mkdir(parents=True, exist_ok=True)
     commit = delivered_commit(last)
-    patch = git.command.output("format-patch", "--stdout", f"{first.base_commit}..{commit}")
+    patch = git.command.output("format-patch", "--stdout", f"{first.identity.base_commit}..{commit}")
     replace_file(folder / "changes.patch", patch, durable=False)
     replace_file(folder / "body.md", f"# {text[0]}\n\n{text[1]}".encode(), durable=False)
-    branch = first.branch
+    branch = first.identity.branch
     return PullMade(
         outcome="prepared",
-        task_id=last.state.run_id,
+        task_id=last.state.identity.run_id,
         branch=branch,
         commit=commit,
         files=(str(folder / "changes.patch"), str(folder / "body.md")),
@@ -140,7 +148,7 @@ def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason
 
 def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool) -> None:
 
-    commit, branch = delivered_commit(chain[-1]), chain[0].state.branch
+    commit, branch = delivered_commit(chain[-1]), chain[0].state.identity.branch
     done = push(git.command, way.remote, commit=commit, ref=f"refs/heads/{branch}")
     if done.outcome == "overtaken":
         raise ConflictError(
@@ -151,7 +159,7 @@ def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool
     _push_notes(git, way)
     if bundle:
         for run in chain:
-            _push_bundle(git, way, cwd, run.state.run_id)
+            _push_bundle(git, way, cwd, run.state.identity.run_id)
 
 
 def _push_notes(git: Git, way: Way) -> None:
@@ -181,11 +189,11 @@ def _require(taken: bool, message: str) -> None:
 def _asked(git: Git, way: Way, chain: list[RunResult], text: tuple[str, str], *, base: str, draft: bool) -> PullMade:
     """Open the request, or write the body of the open one anew."""
     title, body = text
-    branch = chain[0].state.branch
+    branch = chain[0].state.identity.branch
     standing = way.forge.find(branch)
     outcome: Literal["opened", "updated"] = "updated"
     if standing is None:
-        base = base or _base(git, way, chain[0].state.base_ref)
+        base = base or _base(git, way, chain[0].state.identity.base_ref)
         try:
             made = way.forge.open(branch, base=base, title=title, body=body, draft=draft)
             outcome = "opened"
@@ -203,8 +211,8 @@ def _made(made: Pull, way: Way, chain: list[RunResult], *, outcome: Literal["ope
     last = chain[-1]
     return PullMade(
         outcome=outcome,
-        task_id=last.state.run_id,
-        branch=last.state.branch,
+        task_id=last.state.identity.run_id,
+        branch=last.state.identity.branch,
         commit=delivered_commit(last),
         url=made.url,
         number=made.number,

@@ -112,14 +112,14 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
     last, git = chain[-1], Git.open(cwd)
     _require_none_under_way(cwd, last)
     way = find_way(git, settings=settings, environ=environ, remote=wanted.remote)
-    _require_tip(tip_at(git, way, last.state.branch), last)
+    _require_tip(tip_at(git, way, last.state.identity.branch), last)
     known = {str(item) for run in chain for item in _ids(run.state)}
     hidden = known_secrets(environ)
     findings: list[ReviewFinding] = []
     strangers: list[str] = []
     url = ci = ""
     if wanted.review:
-        url, said, strangers = _review(way, last.state.branch, wanted.reviewers, hidden)
+        url, said, strangers = _review(way, last.state.identity.branch, wanted.reviewers, hidden)
         findings += said
     if wanted.ci:
         ci, refused = _ci(way, delivered_commit(last), hidden)
@@ -139,7 +139,7 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
 def request_of(found: Found) -> str:
     """The request of the run that answers: the user's own first, then, fenced, what others say."""
 
-    request = outside(found.root.request).strip()[:_REQUEST_SHOWN]
+    request = outside(found.root.brief.request).strip()[:_REQUEST_SHOWN]
     quoted = "\n".join(f"    {line}" for line in request.splitlines())
     rows = [_row(number, item) for number, item in enumerate(found.findings, start=1)]
     fenced = wrap("\n".join(rows), nonce=secrets.token_hex(4))
@@ -150,8 +150,8 @@ def pull_record(found: Found) -> dict[str, object]:
     """What the run's first record says of the pull request that it answers."""
     return {
         "wanted": True,
-        "follows": found.last.state.run_id,
-        "branch": found.last.state.branch,
+        "follows": found.last.state.identity.run_id,
+        "branch": found.last.state.identity.branch,
         "findings": [item.id for item in found.findings],
     }
 
@@ -159,25 +159,25 @@ def pull_record(found: Found) -> dict[str, object]:
 def _require_none_under_way(cwd: Path, last: RunResult) -> None:
 
     over = ("delivered", "analyzed", "failed", "aborted", "damaged")
-    rows = [row for row in listing(cwd) if row.branch == last.state.branch and row.outcome not in over]
+    rows = [row for row in listing(cwd) if row.branch == last.state.identity.branch and row.outcome not in over]
     if rows:
         raise ConflictError(
-            f"{rows[0].task_id} already continues {last.state.run_id}: it is {rows[0].outcome}",
+            f"{rows[0].task_id} already continues {last.state.identity.run_id}: it is {rows[0].outcome}",
             hint=f"agentforge resume {rows[0].task_id}, or agentforge abort {rows[0].task_id}",
         )
 
 
 def _require_tip(tip: str, last: RunResult) -> None:
-    commit = delivered_commit(last)
+    commit, task = delivered_commit(last), last.state.identity
     if tip != commit:
         raise ConflictError(
-            f"{last.state.branch} stands on {tip[:12]} at the remote, and {commit[:12]} was delivered",
-            hint=f"somebody has pushed: start a new task from there with --base, or run agentforge pr {last.state.run_id}",
+            f"{task.branch} stands on {tip[:12]} at the remote, and {commit[:12]} was delivered",
+            hint=f"somebody has pushed: start a new task from there with --base, or run agentforge pr {task.run_id}",
         )
 
 
 def _ids(state: RunState) -> Sequence[object]:
-    found = state.pull.get("findings")
+    found = state.relations.pull.get("findings")
     return found if isinstance(found, (list, tuple)) else ()
 
 
@@ -284,11 +284,13 @@ def ci_result(
     last = deliveries(cwd, task_id)[-1]
     git = Git.open(cwd)
     way = find_way(git, settings=settings, environ=environ, remote=remote)
-    commit, tip = delivered_commit(last), tip_at(git, way, last.state.branch)
+    commit, tip = delivered_commit(last), tip_at(git, way, last.state.identity.branch)
     end, wait = clock() + wait_s, _FIRST_PAUSE_S
     checks = way.forge.checks(commit)
     while standing(checks) in ("pending", "none") and (left := end - clock()) > 0:
         pause(min(wait, left))
         wait = min(2 * wait, _LONGEST_PAUSE_S)
         checks = way.forge.checks(commit)
-    return CiResult(task_id=last.state.run_id, commit=commit, tip=tip, standing=standing(checks), checks=tuple(checks))
+    return CiResult(
+        task_id=last.state.identity.run_id, commit=commit, tip=tip, standing=standing(checks), checks=tuple(checks)
+    )

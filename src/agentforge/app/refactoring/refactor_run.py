@@ -22,7 +22,7 @@ from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.runs import StartOptions
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.config.settings import Settings
     from agentforge.python_refactoring.request import RefactoringRequest
     from agentforge.testing.outcome import SuiteRun

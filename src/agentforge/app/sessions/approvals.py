@@ -70,7 +70,7 @@ def policy_of(workshop: Workshop) -> Policy:
             scratch=("/tmp", "/var/tmp") if confined else (),
         ),
         now=utc_now(),
-        tainted=bool(workshop.log.state.untrusted),
+        tainted=bool(workshop.log.state.progress.untrusted),
         confined=confined,
     )
 

@@ -109,7 +109,7 @@ class Chat:
 
         self.log = log
         self.options = options
-        self.desk = Desk(person, step=lambda: log.state.turn.step)
+        self.desk = Desk(person, step=lambda: log.state.progress.turn.step)
         self.workshop: Workshop = Workshop(log, self.desk, options, settings=settings, environ=environ)
         self.inbox = Inbox(self)
         self.pasted: dict[str, Picture] = {}
@@ -152,7 +152,7 @@ class Chat:
     @property
     def session_id(self) -> str:
         """The session's id."""
-        return self.log.state.run_id
+        return self.log.state.identity.run_id
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class Checkpoints:
 
     def before_call(self, state: RunState, index: int) -> Iterator[kinds.Event]:
         """The checkpoint before the first call of a turn that can change files."""
-        if not state.talk.mutated and self._effect_of(state.turn.calls[index].name) in _MUTATING:
+        if not state.talk.mutated and self._effect_of(state.progress.turn.calls[index].name) in _MUTATING:
             yield self._made("before-change")
 
     def make(self, label: str = "") -> kinds.CheckpointMade:
@@ -179,7 +179,7 @@ class Checkpoints:
         tree = self._tree()
         state, git = self._log.state, self._git()
         if tree and git is not None:
-            keep(git, state.run_id, tree=tree, base=git.found_at, when=utc_now())
+            keep(git, state.identity.run_id, tree=tree, base=git.found_at, when=utc_now())
         return kinds.CheckpointMade(
             checkpoint_id=self._new_id(), reason=reason, tree=tree, turn=state.talk.turn, label=label
         )
@@ -194,7 +194,7 @@ class Checkpoints:
     def _new_id(self) -> str:
         state = self._log.state
         digits = "".join(char for char in utc_now()[:19] if char.isdigit())
-        name = f"{state.run_id}_{digits[:8]}_{digits[8:]}"
+        name = f"{state.identity.run_id}_{digits[:8]}_{digits[8:]}"
         taken = {row["checkpoint_id"] for row in state.talk.checkpoints}
         number = 1
         while (name if number == 1 else f"{name}-{number}") in taken:

@@ -72,7 +72,7 @@ def unstarted(event: ToolFinished, state: RunState) -> CallLine:
     """The line of a call that was refused before it began."""
     import json
 
-    calls = state.turn.calls
+    calls = state.progress.turn.calls
     raw = calls[event.index].arguments if event.index < len(calls) else ""
     try:
         arguments = json.loads(raw)
@@ -187,7 +187,7 @@ def child_words(event: ChildFinished) -> str:
 
 def child_progress(name: str, line: CallLine, state: RunState) -> str:
     """What a subagent has just done, and what it has cost so far."""
-    totals = state.totals
+    totals = state.usage.totals
     spent = f"{tokens_text(totals.prompt_tokens + totals.completion_tokens)} tokens"
     cost = cost_text(totals.cost_usd, known=totals.cost_known)
     return f"{name} {line.text}  [{totals.llm_calls} model calls, {spent}, {cost}]"
@@ -255,7 +255,7 @@ def standing(chat: Chat, state: RunState, *, context_tokens: int) -> Standing:
         model=shop.setting("model") or chat.options.model or shop.settings.text("model.name"),
         context_tokens=context_tokens,
         context_used=min(1.0, context_tokens / total) if total else 0.0,
-        cost=cost_text(state.totals.cost_usd, known=state.totals.cost_known),
+        cost=cost_text(state.usage.totals.cost_usd, known=state.usage.totals.cost_known),
         branch=branch_of(shop.root),
         background=len(shop.running()),
     )

@@ -53,10 +53,10 @@ class Mark:
     @classmethod
     def of(cls, state: RunState) -> Mark:
         """The sums of now."""
-        totals = state.totals
+        totals = state.usage.totals
         return cls(
             steps=totals.llm_calls,
-            denials=len(state.denials),
+            denials=len(state.people.denials),
             cost_usd=totals.cost_usd,
             prompt_tokens=totals.prompt_tokens,
             completion_tokens=totals.completion_tokens,
@@ -67,12 +67,12 @@ class Mark:
 def result_value(chat: Chat, result: TurnResult, *, since: Mark, duration_ms: int) -> dict[str, Any]:
     """What came of a prompt."""
     state = chat.state
-    totals, denials = state.totals, state.denials[since.denials :]
+    totals, denials = state.usage.totals, state.people.denials[since.denials :]
     word = subtype(result, denied=bool(denials))
     count = f"{len(denials)} {'call was' if len(denials) == 1 else 'calls were'} not allowed"
     told = f"{count}: {denials[0]['reason']}" if denials else ""
     value: dict[str, Any] = {
-        "session_id": state.run_id,
+        "session_id": state.identity.run_id,
         "subtype": word,
         "is_error": word != "success",
         "exit_code": exit_code(result, denied=bool(denials)),
@@ -189,9 +189,9 @@ def child_line(name: str, event: kinds.Event, state: RunState) -> dict[str, Any]
     """
     if not isinstance(event, kinds.ToolFinished):
         return None
-    totals = state.totals
+    totals = state.usage.totals
     usage = {"input_tokens": totals.prompt_tokens, "output_tokens": totals.completion_tokens}
-    told = {"subagent": name, "child": state.run_id, "tool_name": event.name, "summary": event.summary}
+    told = {"subagent": name, "child": state.identity.run_id, "tool_name": event.name, "summary": event.summary}
     return {
         "type": "system",
         "subtype": "subagent_progress",
@@ -202,12 +202,12 @@ def child_line(name: str, event: kinds.Event, state: RunState) -> dict[str, Any]
 
 
 def _system(subtype: str, state: RunState, **more: object) -> dict[str, Any]:
-    return {"type": "system", "subtype": subtype, "session_id": state.run_id, **more}
+    return {"type": "system", "subtype": subtype, "session_id": state.identity.run_id, **more}
 
 
 def _line(kind: str, content: list[dict[str, Any]], state: RunState, **more: object) -> dict[str, Any]:
     message = {"role": kind, "content": content, **more}
-    return {"type": kind, "session_id": state.run_id, "turn": state.talk.turn, "message": message}
+    return {"type": kind, "session_id": state.identity.run_id, "turn": state.talk.turn, "message": message}
 
 
 def _input(arguments: str) -> object:

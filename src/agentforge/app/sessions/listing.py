@@ -127,7 +127,7 @@ def _said_in(state: RunState, wanted: str) -> Iterator[Hit]:
     for entry in state.talk.entries:
         shown = _around(entry.text, wanted) if entry.kind in ("user", "assistant") else ""
         if shown:
-            yield Hit(session_id=state.run_id, turn=entry.turn, who=entry.kind, text=shown)
+            yield Hit(session_id=state.identity.run_id, turn=entry.turn, who=entry.kind, text=shown)
 
 
 def _around(said: str, wanted: str) -> str:
@@ -176,7 +176,7 @@ def fork(
             sessions.run_folder(data_dir(environ), sessions.find_session(data_dir(environ), text))
         )
         tell(f"the session is damaged ({error.message}); its first {count} records were read, the others are left out")
-    cwd = Path(state.repo)
+    cwd = Path(state.identity.repo)
     if not cwd.is_dir():
         raise UsageError(f"the session's folder {cwd} is gone", hint="make it again, or export the session")
     if state.talk.open:  # nothing of the turn that can be read is left out
@@ -184,10 +184,10 @@ def fork(
         state = evolve(state, broken, at=utc_now())
     talk = state.talk
     settled = {key: value for key, value in talk.settings.items() if key != "name"}
-    options = ChatOptions(cwd=cwd, name=name, model=state.model or None)
+    options = ChatOptions(cwd=cwd, name=name, model=state.brief.model or None)
     talk = replace(talk, settings=settled)
-    with begin_log(options, settings=settings, environ=environ, talk=talk, parent=state.run_id) as log:
-        return log.state.run_id
+    with begin_log(options, settings=settings, environ=environ, talk=talk, parent=state.identity.run_id) as log:
+        return log.state.identity.run_id
 
 
 def delete(environ: Mapping[str, str], text: str) -> str:
@@ -227,10 +227,10 @@ def _drop_ref(folder: Path) -> None:
 
     try:
         state = load_state(folder)
-        git = Git.open(Path(state.repo))
+        git = Git.open(Path(state.identity.repo))
     except (IntegrityError, RepositoryError):  # damaged, or the folder is gone: there is nothing to let go of
         return
-    git.command.run("update-ref", "-d", snapshot_ref(state.run_id))
+    git.command.run("update-ref", "-d", snapshot_ref(state.identity.run_id))
 
 
 def salvaged_state(folder: Path) -> tuple[RunState, int]:
@@ -246,7 +246,7 @@ def salvaged_state(folder: Path) -> tuple[RunState, int]:
         for record in read(folder):
             state, count, at = evolve(state, record.event, at=record.at), record.seq, record.at
     except IntegrityError:
-        if not state.run_id:
+        if not state.identity.run_id:
             raise
     if state.talk.open:
         ended: Event = kinds.TurnFinished(
@@ -284,7 +284,7 @@ def _state(found: Foreign, *, session_id: str) -> RunState:
     state = evolve(RunState(), began, at=found.created_at)
     state = evolve(state, restored, at=found.updated_at or found.created_at)
     counted = {name: found.usage.get(name, 0) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
-    return replace(state, totals=replace(state.totals, cost_known=False, **counted))
+    return replace(state, usage=replace(state.usage, totals=replace(state.usage.totals, cost_known=False, **counted)))
 
 
 def _plain(entry: Entry) -> Entry:

@@ -81,10 +81,11 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
     except IntegrityError as error:
         error.hint = f"agentforge sessions fork {session_id} begins a new session with what can be read of it"
         raise
-    if not Path(log.state.repo).is_dir():
+    if not Path(log.state.identity.repo).is_dir():
         log.close()
         raise UsageError(
-            f"the session's folder {log.state.repo} is gone", hint=f"make it again, or: agentforge export {session_id}"
+            f"the session's folder {log.state.identity.repo} is gone",
+            hint=f"make it again, or: agentforge export {session_id}",
         )
     limits = _from_here(options.limits, log.state)
     log.append(kinds.RunResumed(pid=os.getpid(), versions=versions(), limits=limits))
@@ -161,11 +162,11 @@ def _shown_settings(settings: Settings, options: ChatOptions) -> dict[str, objec
 
 
 def _from_here(limits: Mapping[str, int | float | None], state: RunState) -> dict[str, int | float | None]:
-    totals = state.totals
+    totals = state.usage.totals
     used = {
         "budget_tokens": totals.prompt_tokens + totals.completion_tokens,
         "budget_usd": totals.cost_usd,
-        "deadline_s": state.active_s,
+        "deadline_s": state.progress.active_s,
         "max_steps": totals.steps,
     }
     return {

@@ -33,12 +33,12 @@ def report_value(state: RunState) -> dict[str, Any]:
     settings = state.talk.settings
     return {
         "schema_version": SCHEMA_VERSION,
-        "session_id": state.run_id,
+        "session_id": state.identity.run_id,
         "name": settings.get("name"),
         "mode": settings.get("work_mode") or "build",
-        "cwd": state.repo,
-        "created_at": state.started_at,
-        "updated_at": state.last_at,
+        "cwd": state.identity.repo,
+        "created_at": state.progress.started_at,
+        "updated_at": state.progress.last_at,
         "turn_count": state.talk.turn,
         "message_count": len(state.talk.entries),
         "model": model_of(state),
@@ -47,26 +47,26 @@ def report_value(state: RunState) -> dict[str, Any]:
         "mcp_servers": list(_texts(settings.get("mcp_servers"))),
         "skills": list(_texts(settings.get("skills"))),
         "todos": dict(state.talk.todos),
-        "cost_usd": state.totals.cost_usd if state.totals.cost_known else None,
-        "llm_calls": state.totals.llm_calls,
-        "tool_calls": state.totals.tool_calls,
+        "cost_usd": state.usage.totals.cost_usd if state.usage.totals.cost_known else None,
+        "llm_calls": state.usage.totals.llm_calls,
+        "tool_calls": state.usage.totals.tool_calls,
         "compactions": state.talk.compactions,
         "checkpoints": len(state.talk.checkpoints),
         "files_changed": list(state.talk.changed_paths),
-        "denials": [dict(one) for one in state.denials],
+        "denials": [dict(one) for one in state.people.denials],
     }
 
 
 def model_of(state: RunState) -> str:
     """The model that answers, else the one that answered last."""
-    last = [spent.model for spent in state.spending.values()]
-    return str(state.talk.settings.get("model") or state.model or (last[-1] if last else ""))
+    last = [spent.model for spent in state.usage.spending.values()]
+    return str(state.talk.settings.get("model") or state.brief.model or (last[-1] if last else ""))
 
 
 def cost_rows(state: RunState) -> list[dict[str, Any]]:
     """What was asked of each model, and of each subagent."""
     rows: dict[str, dict[str, Any]] = {}
-    for spent in state.spending.values():
+    for spent in state.usage.spending.values():
         row = rows.setdefault(
             spent.model,
             {"model": spent.model, "calls": 0, "prompt_tokens": 0, "cached_tokens": 0, "completion_tokens": 0}
@@ -181,19 +181,19 @@ def exported(state: RunState, form: str) -> str:
     if form == "html":
         return _html(state)
     if form == "json":
-        value = {**snapshot_value(state, updated_at=state.last_at), "report": report_value(state)}
+        value = {**snapshot_value(state, updated_at=state.progress.last_at), "report": report_value(state)}
         return json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n"
     raise UsageError(f"there is no format {form!r}", hint=f"one of {', '.join(FORMATS)}")
 
 
 def _title(state: RunState) -> str:
-    return str(state.talk.settings.get("name") or f"Session {state.run_id}")
+    return str(state.talk.settings.get("name") or f"Session {state.identity.run_id}")
 
 
 def _facts(state: RunState) -> str:
-    totals = state.totals
+    totals, progress = state.usage.totals, state.progress
     return (
-        f"{state.started_at[:19]} - {state.last_at[:19]} UTC, {state.repo}, {model_of(state) or 'no model'}, "
+        f"{progress.started_at[:19]} - {progress.last_at[:19]} UTC, {state.identity.repo}, {model_of(state) or 'no model'}, "
         f"{state.talk.turn} turns, {totals.prompt_tokens} + {totals.completion_tokens} tokens"
     )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.perform import shown_message
+from agentforge.agent.model_call import shown_message
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.approvals import judged, policy_of, rules_of
 from agentforge.app.sessions.chat_sizing import Sizing
@@ -33,7 +33,7 @@ from agentforge.workspace.git.private_repository import snapshot_repository
 from agentforge.workspace.protection.change_detector import Watch
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
+    from agentforge.agent.spec import AgentSpec
     from agentforge.app.sessions.chat import ChatOptions
     from agentforge.config.settings import Settings
     from agentforge.events.kinds import Event, HistoryCompacted
@@ -64,7 +64,7 @@ class Workshop:
         self.options = options
         self.settings = self._overridden(settings, environ)
         self.environ = environ
-        self.root = Path(log.state.repo)
+        self.root = Path(log.state.identity.repo)
         self.nonce = os.urandom(4).hex()
         self.secrets = known_secrets(environ)
         self._models: dict[str, wiring.Models] = {}
@@ -78,7 +78,7 @@ class Workshop:
         if not overrides:
             return settings
 
-        return load(Path(self.log.state.repo), environ, flags=cast("Mapping[str, object]", overrides))
+        return load(Path(self.log.state.identity.repo), environ, flags=cast("Mapping[str, object]", overrides))
 
     def reload(self) -> None:
         """Read the settings from disk again; everything that depends on them is made anew."""
@@ -296,7 +296,7 @@ class Workshop:
         """Tree of the workspace after a step and the patch since the one before."""
         if self.git is None:
             return None
-        before, now = state.trees.get("work", ""), self.guard.tree()
+        before, now = state.work.trees.get("work", ""), self.guard.tree()
         if now == before:
             return None
         patch = self.git.diff(before, now) if before else ""

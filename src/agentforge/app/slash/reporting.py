@@ -55,13 +55,13 @@ def _plain(item: object) -> str:
 
 def _stats(chat: Chat, _rest: str) -> SlashReply:
     state = chat.state
-    totals = state.totals
+    totals = state.usage.totals
     cost = f"${totals.cost_usd:.4f}" + ("" if totals.cost_known else " + calls whose price is unknown")
     lines = [
         f"- turns: {state.talk.turn}, model calls: {totals.llm_calls}, tool calls: {totals.tool_calls}",
         f"- tokens: {totals.prompt_tokens} in ({totals.cached_tokens} cached), {totals.completion_tokens} out",
         f"- cost: {cost}",
-        f"- working time: {state.active_s:.0f} s, compactions: {state.talk.compactions}",
+        f"- working time: {state.progress.active_s:.0f} s, compactions: {state.talk.compactions}",
     ]
     return SlashReply(text="\n".join(lines), data={"turns": state.talk.turn, "llm_calls": totals.llm_calls})
 
@@ -76,7 +76,7 @@ def _cost(chat: Chat, _rest: str) -> SlashReply:
         money = f"{row['cost_usd']:.4f}" + (" + unknown" if row["unpriced"] else "")
         tokens = f"{row['prompt_tokens']} | {row['cached_tokens']} | {row['completion_tokens']}"
         lines.append(f"| {row['model']} | {row['calls']} | {tokens} | {money} |")
-    return SlashReply(text="\n".join(lines), data={"rows": rows, "total_usd": chat.state.totals.cost_usd})
+    return SlashReply(text="\n".join(lines), data={"rows": rows, "total_usd": chat.state.usage.totals.cost_usd})
 
 
 def _errors(chat: Chat, rest: str) -> SlashReply:

@@ -38,11 +38,13 @@ def _status(chat: Chat, rest: str) -> SlashReply:
         found = looking.load(root, rest)
         state = found.state
         lines = [
-            f"**{state.run_id}**: {state.outcome or ('running' if found.running else 'interrupted')}",
-            state.request,
+            f"**{state.identity.run_id}**: {state.progress.outcome or ('running' if found.running else 'interrupted')}",
+            state.brief.request,
         ]
-        lines += [f"- {name}: {stage.status}" for name, stage in state.stages.items()]
-        return SlashReply(text="\n".join(lines), data={"task_id": state.run_id, "outcome": state.outcome})
+        lines += [f"- {name}: {stage.status}" for name, stage in state.progress.stages.items()]
+        return SlashReply(
+            text="\n".join(lines), data={"task_id": state.identity.run_id, "outcome": state.progress.outcome}
+        )
     try:
         rows = looking.listing(root)
     except RepositoryError as error:
@@ -101,7 +103,7 @@ def _resolve(chat: Chat, rest: str) -> SlashReply:
     done = answers.resolve(
         root, address, decision=decision, text=text.strip(), by=chat.workshop.environ.get("USER", "user")
     )
-    task_id = done.state.run_id
+    task_id = done.state.identity.run_id
     _begin(chat, ("resume", task_id, "--cwd", str(root)), title=task_id)
     return SlashReply(text=f"Recorded; {task_id} goes on in the background.", data={"task_id": task_id})
 

@@ -93,7 +93,7 @@ class ChildWorkshop(Workshop):
     def __init__(self, parent: Workshop, log: RunLog, subagent: Subagent) -> None:
         person = LabelledPerson(parent.desk.person, subagent.name)
         present = parent.desk.present
-        desk = Desk(person if present else Nobody(heard=person.heard), step=lambda: log.state.turn.step)
+        desk = Desk(person if present else Nobody(heard=person.heard), step=lambda: log.state.progress.turn.step)
         desk.rules = parent.desk.rules
         super().__init__(log, desk, parent.options, settings=parent.settings, environ=parent.environ)
         self.around.project = parent.around.project
@@ -115,7 +115,7 @@ class ChildWorkshop(Workshop):
 
     def situation(self, state: RunState) -> str:
         """Nothing but the end, when it is near."""
-        left = self._subagent.max_turns - state.turn.steps_in_attempt
+        left = self._subagent.max_turns - state.progress.turn.steps_in_attempt
         return "This is your last reply: report now, without a tool call." if left <= 1 else ""
 
     def tools(self) -> dict[str, Tool]:
@@ -144,7 +144,7 @@ class ChildWorkshop(Workshop):
         """Its parent's; what either of them read counts."""
         policy = self._parent.policy()
         ground = replace(policy.ground, root=str(self.root), folder=str(self.root))
-        return replace(policy, ground=ground, tainted=policy.tainted or bool(self.log.state.untrusted))
+        return replace(policy, ground=ground, tainted=policy.tainted or bool(self.log.state.progress.untrusted))
 
 
 class ChildRun:
@@ -204,7 +204,7 @@ class ChildRun:
             self._log.append(kinds.UserSaid(turn=1, text=said, as_stage=self._subagent.name))
         late: list[bool] = []
         try:
-            with _deadline(self._subagent.timeout_seconds - self._log.state.active_s, late):
+            with _deadline(self._subagent.timeout_seconds - self._log.state.progress.active_s, late):
                 run_child_turn(self._log, self._workshop.runtime(), forbids=self._forbids)
             self.outcome, self.reason = self._log.state.talk.outcome, self._log.state.talk.reason
         except KeyboardInterrupt:
@@ -247,7 +247,7 @@ def _opened(parent: Workshop, *, goal: str, child: str, place: tuple[Path, str] 
         log.append(kinds.RunResumed(pid=os.getpid(), versions=versions))
         return log
     state = parent.log.state
-    where, base = (str(place[0]), place[1]) if place else (state.repo, state.base_commit)
+    where, base = (str(place[0]), place[1]) if place else (state.identity.repo, state.identity.base_commit)
     first = kinds.RunStarted(
         kind="subagent",
         run_id=child,
@@ -255,11 +255,11 @@ def _opened(parent: Workshop, *, goal: str, child: str, place: tuple[Path, str] 
         repo=where,
         base_commit=base,
         worktree=where,
-        model=parent.setting("model") or state.model,
+        model=parent.setting("model") or state.brief.model,
         limits=_NO_LIMITS,
-        digests=state.digests,
+        digests=state.identity.digests,
         versions=versions,
-        parent=state.run_id,
+        parent=state.identity.run_id,
     )
     return RunLog.create(folder, first, clock=utc_now, views=SessionViews)
 

@@ -20,7 +20,7 @@ from agentforge.tools.base import Observation, ToolError, failed
 from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
+    from agentforge.agent.spec import AgentSpec
     from agentforge.app.sessions.services import Workshop
     from agentforge.events.kinds import Event
     from agentforge.events.state.run_state import RunState
@@ -91,7 +91,7 @@ class Subagents:
         for part, (name, goal) in enumerate(self._goals(state, index)):
             child = child_id(state, index, part)
             if child not in known:
-                yield ChildStarted(child=child, name=name, goal=goal[:2000], step=state.turn.step, index=index)
+                yield ChildStarted(child=child, name=name, goal=goal[:2000], step=state.progress.turn.step, index=index)
 
     def ended(self) -> Iterable[Event]:
         """The events of subagents that ended since this was asked last."""
@@ -105,11 +105,11 @@ class Subagents:
         parent = self._workshop.log.state
         with self._lock:
             now = time.monotonic()
-            began = self._since.setdefault(child.run_id, now)
-            self._ledger[child.run_id] = child
+            began = self._since.setdefault(child.identity.run_id, now)
+            self._ledger[child.identity.run_id] = child
             counted = {row["child"] for row in parent.talk.children if row["outcome"] != "running"}
-            open_ones = [one.totals for name, one in self._ledger.items() if name not in counted]
-        totals = parent.totals
+            open_ones = [one.usage.totals for name, one in self._ledger.items() if name not in counted]
+        totals = parent.usage.totals
         largest = max((totals.max_step_prompt_tokens, *(one.max_step_prompt_tokens for one in open_ones)))
         others = len(open_ones) - 1  # each may have a call under way that nobody has counted yet
         whole = replace(
@@ -121,7 +121,8 @@ class Subagents:
             cost_usd=totals.cost_usd + sum(one.cost_usd for one in open_ones),
             max_step_prompt_tokens=largest,
         )
-        return exhausted(replace(parent, totals=whole, active_s=parent.active_s + now - began))
+        progress = replace(parent.progress, active_s=parent.progress.active_s + now - began)
+        return exhausted(replace(parent, usage=replace(parent.usage, totals=whole), progress=progress))
 
     def run(self, name: str, goal: str, *, child: str) -> Observation:
         """Run a subagent to its end, or go on with one that a process which died left behind.
@@ -141,7 +142,7 @@ class Subagents:
 
     def _spawn(self, state: RunState, index: int) -> Callable[[str, str], Observation]:
         """Starts the subagents of a call; those of one call are told apart by name and goal, in their order."""
-        if state.turn.calls[index].name == WRITERS:
+        if state.progress.turn.calls[index].name == WRITERS:
             return lambda _name, _goal: self._write(state, index)
         goals = self._goals(state, index)
         lock, taken = Lock(), set[int]()
@@ -156,11 +157,11 @@ class Subagents:
 
     def _goals(self, state: RunState, index: int) -> list[tuple[str, str]]:
         """Whom a call starts, with which goal; nobody when the call is refused anyway."""
-        return goals_of(state.turn.calls[index].name, self._arguments(state, index))
+        return goals_of(state.progress.turn.calls[index].name, self._arguments(state, index))
 
     def _arguments(self, state: RunState, index: int) -> Mapping[str, object]:
         """The arguments of a call that can be carried out; nothing of one that is refused, with words of its own."""
-        call = state.turn.calls[index]
+        call = state.progress.turn.calls[index]
         tool = (self.tools() | self.swarm_tools()).get(call.name)
         if tool is None:
             return {}
@@ -198,15 +199,15 @@ def goals_of(tool: str, arguments: Mapping[str, object]) -> list[tuple[str, str]
 
 def child_id(state: RunState, index: int, part: int = 0) -> str:
     """The id of a run that call `index` of the current reply starts: the same in every process."""
-    return str(uuid.uuid5(uuid.UUID(state.run_id), f"{state.turn.step}/{index}/{part}"))
+    return str(uuid.uuid5(uuid.UUID(state.identity.run_id), f"{state.progress.turn.step}/{index}/{part}"))
 
 
 def usage_of(state: RunState) -> ChildFinished:
     """What a subagent used, to be counted by its parent; name and outcome are filled in by who knows them."""
-    totals = state.totals
+    totals = state.usage.totals
     return ChildFinished(
-        child=state.run_id,
-        name=state.stage,
+        child=state.identity.run_id,
+        name=state.progress.stage,
         outcome=state.talk.outcome,
         usage={
             "steps": totals.steps,
@@ -216,7 +217,7 @@ def usage_of(state: RunState) -> ChildFinished:
             "completion_tokens": totals.completion_tokens,
         },
         cost_usd=totals.cost_usd if totals.cost_known else None,
-        duration_ms=int(state.active_s * 1000),
+        duration_ms=int(state.progress.active_s * 1000),
     )
 
 

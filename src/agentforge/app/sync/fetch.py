@@ -187,7 +187,9 @@ def _settled(git: Git, task: str, folder: Path, *, commit: str, keeps: bool) -> 
         folder.rename(place)
         git.update_ref(snapshot_ref(task), commit)
     _bring_branch(git, came.state)
-    return Fetched(task_id=task, outcome=outcome, records=came.length, standing=came.state.outcome or "", aside=aside)
+    return Fetched(
+        task_id=task, outcome=outcome, records=came.length, standing=came.state.progress.outcome or "", aside=aside
+    )
 
 
 def _check_believable(state: RunState, task: str, *, folder: Path) -> None:
@@ -197,15 +199,15 @@ def _check_believable(state: RunState, task: str, *, folder: Path) -> None:
         IntegrityError: they are not.
     """
 
-    if state.run_id != task or state.kind != "task":
-        raise IntegrityError(f"the run at {_REFS}{task} calls itself {state.run_id!r}", hint="do not trust it")
+    if state.identity.run_id != task or state.identity.kind != "task":
+        raise IntegrityError(f"the run at {_REFS}{task} calls itself {state.identity.run_id!r}", hint="do not trust it")
     blobs = Blobs(folder / "blobs")
     for path in (folder / "blobs").glob("*/*"):
         blobs.get(path.parent.name + path.name.removesuffix(".z"))
-    place = Path(state.worktree)
+    place = Path(state.identity.worktree)
     if place.exists() and (place.name, place.parent.parent.name) != (task, "worktrees"):
         raise IntegrityError(
-            f"the run {task} works in {state.worktree}, which is a folder of this machine's and not its own",
+            f"the run {task} works in {state.identity.worktree}, which is a folder of this machine's and not its own",
             hint="remove that folder if it is a left-over",
         )
 
@@ -234,6 +236,6 @@ def _set_aside(git: Git, place: Path, *, keep: bool) -> str:
 
 def _bring_branch(git: Git, state: RunState) -> None:
     """Let the delivered branch stand here, too; one that stands already is left as it is."""
-    commit = str((state.delivered or {}).get("commit", ""))
-    if commit and state.branch and not git.branch_exists(state.branch):
-        git.create_branch(state.branch, commit)
+    commit = str((state.work.delivered or {}).get("commit", ""))
+    if commit and state.identity.branch and not git.branch_exists(state.identity.branch):
+        git.create_branch(state.identity.branch, commit)

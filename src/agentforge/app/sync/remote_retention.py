@@ -70,7 +70,7 @@ def _needed(git: Git, task: str, commit: str, *, older_than_s: float) -> str:
     here = git.command.run("rev-parse", "--verify", "--quiet", snapshot_ref(task)).text.strip()
     if here != commit:
         return f"it holds another state than this machine: agentforge fetch {task}"
-    if not state.outcome:
+    if not state.progress.outcome:
         return "the run is not over"
     if age_s(state) <= older_than_s:
         return f"its last record is {int(age_s(state))} s old"

@@ -122,7 +122,7 @@ def _of_task(
     finally:
         lease.release()
     # A day at least: the name of a run is free again when it is gone, and its branch still has it.
-    if older_than_s is not None and state.outcome == "delivered" and age_s(state) > max(older_than_s, _DAY_S):
+    if older_than_s is not None and state.progress.outcome == "delivered" and age_s(state) > max(older_than_s, _DAY_S):
         removed.append(_run(row, state, git, environ=environ, dry_run=dry_run))
     return removed
 
@@ -130,24 +130,28 @@ def _of_task(
 def _undelivered(state: RunState, git: Git) -> str:
     """Why a run that says it was delivered is not: its commit is gone. "" when nothing is lost."""
 
-    if state.outcome != "delivered":
+    if state.progress.outcome != "delivered":
         return ""
-    commit = str((state.delivered or {}).get("commit", ""))
+    commit = str((state.work.delivered or {}).get("commit", ""))
     return "" if commit and commit_object(git, commit) is not None else "its commit is not in the repository"
 
 
 def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
 
-    place = Path(state.worktree)
+    place = Path(state.identity.worktree)
     scratch = scratch_of(place)
-    if not state.worktree or not (place.exists() or scratch.exists()):
+    if not state.identity.worktree or not (place.exists() or scratch.exists()):
         return
     size = _size(place) + _size(scratch)
     if not dry_run:
         git.remove_worktree(place)
         shutil.rmtree(scratch, ignore_errors=True)
     yield Removal(
-        kind="worktree", name=state.run_id, path=place, size_bytes=size, reason=f"the task is {state.outcome}"
+        kind="worktree",
+        name=state.identity.run_id,
+        path=place,
+        size_bytes=size,
+        reason=f"the task is {state.progress.outcome}",
     )
 
 
@@ -171,9 +175,9 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
     size = _size(row.folder)
     if not dry_run:
         drop_head(environ, row.folder)
-        drop_ref(git, f"{TREES_REF}/{state.run_id}")
-        drop_ref(git, waiting_ref(state.run_id))
-        drop_ref(git, snapshot_ref(state.run_id))
+        drop_ref(git, f"{TREES_REF}/{state.identity.run_id}")
+        drop_ref(git, waiting_ref(state.identity.run_id))
+        drop_ref(git, snapshot_ref(state.identity.run_id))
         shutil.rmtree(row.folder)
     return Removal(
         kind="run",
@@ -214,7 +218,7 @@ def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_r
 
 def age_s(state: RunState) -> float:
     """Seconds since the last record of a run."""
-    return (datetime.now(UTC) - datetime.fromisoformat(state.last_at)).total_seconds()
+    return (datetime.now(UTC) - datetime.fromisoformat(state.progress.last_at)).total_seconds()
 
 
 def _size(folder: Path) -> int:

@@ -100,12 +100,12 @@ class Traveller:
         Side effects: a record when the remote is lost or found again.
         """
 
-        commit = _committed(state, self._git, self._log.folder)
-        done = push(self._git.command, self._remote, commit=commit, ref=snapshot_ref(state.run_id))
+        commit, run_id = _committed(state, self._git, self._log.folder), state.identity.run_id
+        done = push(self._git.command, self._remote, commit=commit, ref=snapshot_ref(run_id))
         if done.outcome == "overtaken":
             raise LockedError(
-                f"{state.run_id} was continued on another machine: {self._remote} holds records that this machine does not have",
-                hint=f"this copy stops; bring the other one with: agentforge fetch {state.run_id}",
+                f"{run_id} was continued on another machine: {self._remote} holds records that this machine does not have",
+                hint=f"this copy stops; bring the other one with: agentforge fetch {run_id}",
             )
         self._note(error=hidden_keys(done.reason, os.environ)[:500] if done.outcome == "failed" else "", commit=commit)
 
@@ -124,8 +124,14 @@ class Traveller:
 
 def _committed(state: RunState, git: Git, folder: Path) -> str:
 
-    delivered = str((state.delivered or {}).get("commit", ""))
-    index = folder.parents[1] / "cache" / f"{state.run_id}.index"
+    delivered = str((state.work.delivered or {}).get("commit", ""))
+    index = folder.parents[1] / "cache" / f"{state.identity.run_id}.index"
     return commit_run(
-        git, state.run_id, folder, base=state.base_commit, delivered=delivered, when=state.last_at, index=index
+        git,
+        state.identity.run_id,
+        folder,
+        base=state.identity.base_commit,
+        delivered=delivered,
+        when=state.progress.last_at,
+        index=index,
     )

@@ -91,16 +91,18 @@ def stages_of(state: RunState, *, settings: Settings, environ: Mapping[str, str]
     Raises:
         ConfigError: one of them is gone, or is not what it was.
     """
-    if not state.added:
-        return load_stages(state.workflow, profile=state.profile)
+    if not state.brief.added:
+        return load_stages(state.brief.workflow, profile=state.brief.profile)
 
-    repo = Path(state.repo)
-    found = {one.stage.name: one for one in load(repo, settings=settings, environ=environ, only=_names(state.added))}
-    for row in state.added:
+    repo = Path(state.identity.repo)
+    found = {
+        one.stage.name: one for one in load(repo, settings=settings, environ=environ, only=_names(state.brief.added))
+    }
+    for row in state.brief.added:
         refuse_other(row, found.get(str(row.get("name"))), state, changed_too=changed_too)
     _check(tuple(found.values()), repo)
     added = {name: one.stage for name, one in found.items()}
-    return load_stages(state.workflow, profile=state.profile, added=added)
+    return load_stages(state.brief.workflow, profile=state.brief.profile, added=added)
 
 
 def taken_now(
@@ -113,9 +115,9 @@ def taken_now(
     """
 
     state = log.state
-    found = load(repo, settings=settings, environ=environ, only=_names(state.added))
+    found = load(repo, settings=settings, environ=environ, only=_names(state.brief.added))
     by_name = {one.stage.name: one for one in found}
-    for row in state.added:
+    for row in state.brief.added:
         refuse_other(row, by_name.get(str(row.get("name"))), state, changed_too=True)
     _check(found, repo)
     for one in found:
@@ -126,8 +128,8 @@ def taken_now(
 def stages_by_record(state: RunState) -> Stages:
     """The stages of a run where nobody else's code is run: of those from outside, what the record tells."""
 
-    added = {str(row.get("name")): recorded_stage(row) for row in state.added}
-    return load_stages(state.workflow, profile=state.profile, added=added)
+    added = {str(row.get("name")): recorded_stage(row) for row in state.brief.added}
+    return load_stages(state.brief.workflow, profile=state.brief.profile, added=added)
 
 
 def contracts_of(repo: Path, stages: Mapping[str, Stage]) -> ContractSet:
@@ -218,13 +220,13 @@ def refuse_other(row: Mapping[str, object], found: Added | None, state: RunState
     name, source = str(row.get("name")), str(row.get("source"))
     if found is None:
         raise ConfigError(
-            f"the stage {name} of {state.run_id} is gone: it came from {source}",
-            hint=f"put it back as it was; its text: agentforge inspect {state.run_id} --show stages --json",
+            f"the stage {name} of {state.identity.run_id} is gone: it came from {source}",
+            hint=f"put it back as it was; its text: agentforge inspect {state.identity.run_id} --show stages --json",
         )
     if not changed_too and found.digest != row.get("digest"):
         raise ConfigError(
-            f"the stage {name} is not what it was when {state.run_id} began: {found.source} has changed",
-            hint=f"put it back, or take it as it is now: agentforge resume {state.run_id} --accept-changed-stages",
+            f"the stage {name} is not what it was when {state.identity.run_id} began: {found.source} has changed",
+            hint=f"put it back, or take it as it is now: agentforge resume {state.identity.run_id} --accept-changed-stages",
         )
 
 

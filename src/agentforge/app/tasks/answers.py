@@ -58,7 +58,10 @@ def escalations(cwd: Path, *, waiting_only: bool = False) -> list[Waiting]:
         if row.outcome == "damaged" or (waiting_only and row.outcome not in ("escalated", "paused")):
             continue
         state = load_state(row.folder)
-        found += [Waiting(item=item, task_id=state.run_id, folder=row.folder) for item in state.escalations.values()]
+        found += [
+            Waiting(item=item, task_id=state.identity.run_id, folder=row.folder)
+            for item in state.people.escalations.values()
+        ]
     return sorted(found, key=lambda row: row.item.raised_at)
 
 
@@ -95,7 +98,7 @@ def resolve(
         raise UsageError(f"{escalation_id} matches several tasks: {options}", hint="use the long form")
     row = found[0]
     with task_log(row.folder, environ, leaving_s=LEAVING_S) as log:
-        if log.state.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
+        if log.state.people.escalations[row.item.escalation_id].resolution is not None:  # somebody was faster
             raise _no_escalation(cwd, row.address)
         choice = _choice(log.state, row, decision=decision, text=text, reopen=reopen)
         text = hidden_keys(choice.text or text, environ)
@@ -129,9 +132,9 @@ def answer_by_itself(log: RunLog, item: Escalation, *, decision: kinds.Decision,
 
 def stages_before(state: RunState, item: Escalation) -> list[str]:
     """The stages that an answer to an escalation may open again."""
-    names = list(state.stages)
+    names = list(state.progress.stages)
     known = names[: names.index(item.stage)] if item.stage in names else []
-    return [name for name in known if state.stages[name].status == "verified" and name != "intake"]
+    return [name for name in known if state.progress.stages[name].status == "verified" and name != "intake"]
 
 
 def _choice(state: RunState, row: Waiting, *, decision: kinds.Decision, text: str, reopen: str) -> Choice:
@@ -166,7 +169,7 @@ def _granted(state: RunState, item: Escalation) -> dict[str, object]:
     """The limit that ran out, raised so that as much again may be used."""
     name = item.reason.split(":", 1)[0]
     name = {"deadline": "deadline_s"}.get(name, name)
-    value = getattr(state.limits, name, None)
+    value = getattr(state.brief.limits, name, None)
     if value is None:
         return {}
     return {name: value + max(used(state, name), value)}
@@ -175,7 +178,7 @@ def _granted(state: RunState, item: Escalation) -> dict[str, object]:
 def _no_escalation(cwd: Path, escalation_id: str) -> AgentForgeError:
     for row in escalations(cwd):
         if escalation_id in (row.item.escalation_id, row.address):
-            ended = load_state(row.folder).outcome
+            ended = load_state(row.folder).progress.outcome
             if ended:
                 return ConflictError(f"{row.address} is closed: {row.task_id} has ended ({ended})")
             return ConflictError(

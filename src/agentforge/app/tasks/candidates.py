@@ -43,9 +43,9 @@ def run_attempts(
     Side effects: run folders and worktrees of the attempts; processes of their own where several may run at once.
     """
 
-    children = tuple(f"{state.run_id}-a{number}" for number in range(1, state.candidates + 1))
+    children = tuple(f"{state.identity.run_id}-a{number}" for number in range(1, state.brief.candidates + 1))
     yield kinds.AttemptsStarted(stage=stage, children=children)
-    told = {row.get("child"): row for row in items(state.attempts.get("rows"))}
+    told = {row.get("child"): row for row in items(state.relations.attempts.get("rows"))}
     rows: list[Json] = []
     for number, child in enumerate(children, 1):
         _fork(state, folder, child, number=number, environ=environ)
@@ -87,18 +87,18 @@ def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Ma
     place = folder.parent / child
     if (place / LOG).is_file():
         return
-    git = Git.open(Path(state.repo))
+    git = Git.open(Path(state.identity.repo))
     fork_here(
         git,
         folder,
         place,
         lambda shared: kinds.RunForked(
             run_id=child,
-            parent=state.run_id,
+            parent=state.identity.run_id,
             parent_head=shared.head,
             parent_records=shared.records,
-            step=state.turn.step,
-            repo=state.repo,
+            step=state.progress.turn.step,
+            repo=state.identity.repo,
             worktree=str(worktree_of(git, data_dir=data_dir(environ), task_id=child).path),
             branch=branch_name(child),
             program=__version__,
@@ -139,7 +139,7 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
     """Drive an attempt to its end; one that waits for a human is ended: a person is asked by the parent alone."""
 
     state, broke = load_state(folder), ""
-    if not state.outcome and not state.open_escalations:
+    if not state.progress.outcome and not state.people.open_escalations:
         result = resume(
             folder.parents[2],
             folder.name,
@@ -149,11 +149,11 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
             limits=limits,
         )
         state, broke = result.state, result.error.message if result.error else ""
-    if state.outcome:
+    if state.progress.outcome:
         return state
     with task_log(folder, environ) as log:
-        asked = "; ".join(item.reason for item in state.open_escalations)
-        message = asked or broke or str((state.error or {}).get("message", "it stopped"))
+        asked = "; ".join(item.reason for item in state.people.open_escalations)
+        message = asked or broke or str((state.progress.error or {}).get("message", "it stopped"))
         log.append(
             kinds.RunFinished(outcome="aborted", error={"slug": "attempt-stuck", "message": message, "hint": ""})
         )
@@ -162,11 +162,11 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
 
 def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.AttemptFinished:
 
-    green = state.facts.get("green", {})
+    green = state.work.facts.get("green", {})
     mutation = green.get("mutation")
     score = mutation.get("score") if isinstance(mutation, Mapping) else None
-    error = state.error or {}
-    passed = error.get("slug") == "attempt" and state.stages["green"].status == "verified"
+    error = state.progress.error or {}
+    passed = error.get("slug") == "attempt" and state.progress.stages["green"].status == "verified"
     own = {str(path) for path in items_of_suite(state)}
     changes = [row for row in items(green.get("changes")) if str(row.get("path")) not in own]
     scan = LogScan(folder)
@@ -179,7 +179,7 @@ def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.A
         reason="" if passed else str(error.get("message") or "it did not end"),
         score=float(score) if isinstance(score, (int, float)) else None,
         lines=sum(int(str(row.get("added", 0))) + int(str(row.get("removed", 0))) for row in changes),
-        tree=state.trees.get("green", ""),
+        tree=state.work.trees.get("green", ""),
         used=_used(state),
         head=scan.head,
         records=scan.length,
@@ -193,7 +193,7 @@ def items_of_suite(state: RunState) -> tuple[str, ...]:
 
 
 def _used(state: RunState) -> dict[str, object]:
-    spent = list(state.spending.values())
+    spent = list(state.usage.spending.values())
     return {
         "steps": sum(one.calls for one in spent),
         "llm_calls": sum(one.calls for one in spent),
@@ -224,7 +224,7 @@ def own_limits(
     before, since = list(told), list(ended)
     limits: dict[str, int | float | None] = {}
     for name in ("max_steps", "budget_tokens", "budget_usd"):
-        limit = getattr(state.limits, name)
+        limit = getattr(state.brief.limits, name)
         if limit is None:
             continue
         shared = used(state, name) - sum(_of(name, one) for one in before)

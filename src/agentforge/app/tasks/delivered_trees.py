@@ -40,19 +40,19 @@ def with_delivered(plan: TestPlan, state: RunState, *, folder: Path, mounted: bo
         ]
     shown = [(str(tree), str(repo)) for repo, tree in trees.items()] if mounted else []
     if mounted and plan.language == "javascript":
-        shown += [pair for tree in trees.values() for pair in _linked(tree, Path(state.repo))]
+        shown += [pair for tree in trees.values() for pair in _linked(tree, Path(state.identity.repo))]
     return replace(plan, pythonpath=(*roots, *plan.pythonpath), delivered=tuple(shown))
 
 
 def _trees(state: RunState, folder: Path) -> dict[Path, Path]:
     """The repositories whose delivery arrived -> the folder that holds it; the last one of each repository counts."""
     found: dict[Path, Path] = {}
-    for seen in state.awaited.values():
+    for seen in state.relations.awaited.values():
         arrived = seen.get("found")
         repo, commit = Path(str(seen.get("repo") or "/")), ""
         if seen.get("status") == "arrived" and isinstance(arrived, Mapping):
             commit = str(arrived.get("commit") or "")
-        if not commit or repo.resolve() in (Path("/"), Path(state.repo).resolve()):
+        if not commit or repo.resolve() in (Path("/"), Path(state.identity.repo).resolve()):
             continue
         try:
             found[repo] = _laid_out(Git.open(repo), commit, folder)

@@ -39,7 +39,7 @@ def look_at(need: Need, state: RunState, *, environ: Mapping[str, str]) -> Sight
     Args:
         state: of the run that needs it.
     """
-    mine = str(tasks_folder(Path(state.repo)) / state.run_id)
+    mine = str(tasks_folder(Path(state.identity.repo)) / state.identity.run_id)
     try:
         sight = _look(need, state, environ)
     except AgentForgeError as exc:
@@ -57,7 +57,7 @@ def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
         return Sight(status="failed", seen=f"the repository {need.repo} is not at {places[need.repo]} any more")
     if need.task_id:
         return _task_sight(need, state, places)
-    known = known_repositories(environ, project=Path(state.repo))
+    known = known_repositories(environ, project=Path(state.identity.repo))
     branch = known[need.repo].default_branch if need.repo in known else ""
     return _standing(need, places[need.repo], branch) or _artifact_sight(need, places, branch)
 
@@ -65,7 +65,7 @@ def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
 def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
     """Repositories by name; the run's own comes first and is known as "" too."""
 
-    own = Path(state.repo)
+    own = Path(state.identity.repo)
     known = known_repositories(environ, project=own)
     return {"": own, **{name: entry.path for name, entry in known.items()}}
 
@@ -78,25 +78,31 @@ def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sigh
     trails = (str(found.folder),)
     circle = _circle(found, state, places)
     if circle:
-        told = " -> ".join((state.run_id, *circle))
+        told = " -> ".join((state.identity.run_id, *circle))
         return Sight(status="failed", seen=f"the tasks wait for each other: {told}", trails=trails, circle=circle)
     other = found.state
-    reached = other.stages.get(need.stage)
+    reached = other.progress.stages.get(need.stage)
     done = reached is not None and reached.status in ("verified", "skipped")
-    if done and (need.stage != "deliver" or other.delivered):
-        commit = str((other.delivered or {}).get("commit", ""))
+    if done and (need.stage != "deliver" or other.work.delivered):
+        commit = str((other.work.delivered or {}).get("commit", ""))
         return Sight(
             status="arrived",
             repo=str(found.repo),
-            task_id=other.run_id,
+            task_id=other.identity.run_id,
             head=found.folded.head,
             found={"stage": need.stage, "commit": commit},
-            branch=str((other.delivered or {}).get("branch", "")),
+            branch=str((other.work.delivered or {}).get("branch", "")),
         )
-    if other.outcome:
-        why = f": {other.error.get('message')}" if other.error else ""
-        return Sight(status="failed", seen=f"task {other.run_id} is over: {other.outcome}{why}", trails=trails)
-    return Sight(status="waiting", seen=f"task {other.run_id} is at {other.stage or 'its beginning'}", trails=trails)
+    if other.progress.outcome:
+        why = f": {other.progress.error.get('message')}" if other.progress.error else ""
+        return Sight(
+            status="failed", seen=f"task {other.identity.run_id} is over: {other.progress.outcome}{why}", trails=trails
+        )
+    return Sight(
+        status="waiting",
+        seen=f"task {other.identity.run_id} is at {other.progress.stage or 'its beginning'}",
+        trails=trails,
+    )
 
 
 def _find(need: Need, places: Mapping[str, Path]) -> _Found | None:
@@ -110,22 +116,22 @@ def _find(need: Need, places: Mapping[str, Path]) -> _Found | None:
 
 def _circle(found: _Found, state: RunState, places: Mapping[str, Path]) -> tuple[str, ...]:
     """The way on which a run comes back to the one that wants to wait for it; () when there is none."""
-    mine = (Path(state.repo), state.run_id)
+    mine = (Path(state.identity.repo), state.identity.run_id)
     seen: set[Path] = set()
-    ways: list[tuple[_Found, tuple[str, ...]]] = [(found, (found.state.run_id,))]
+    ways: list[tuple[_Found, tuple[str, ...]]] = [(found, (found.state.identity.run_id,))]
     while ways:
         other, way = ways.pop()
-        if (other.repo.resolve(), other.state.run_id) == (mine[0].resolve(), mine[1]):
+        if (other.repo.resolve(), other.state.identity.run_id) == (mine[0].resolve(), mine[1]):
             return way
-        if other.folder in seen or other.state.outcome:
+        if other.folder in seen or other.state.progress.outcome:
             continue
         seen.add(other.folder)
         for need in unmet(other.state):
-            if other.state.awaited.get(need.key, {}).get("status") == "failed":
+            if other.state.relations.awaited.get(need.key, {}).get("status") == "failed":
                 continue  # refused: a human is asked, nobody waits for it
             following = _find(need, {**places, "": other.repo})
             if following is not None:
-                ways.append((following, (*way, following.state.run_id)))
+                ways.append((following, (*way, following.state.identity.run_id)))
     return ()
 
 
@@ -151,13 +157,13 @@ def _artifact_sight(need: Need, places: Mapping[str, Path], branch: str) -> Sigh
     trails: list[str] = []
     newest = ""
     for other in _delivered(repo):
-        commit = str((other.state.delivered or {}).get("commit", ""))
+        commit = str((other.state.work.delivered or {}).get("commit", ""))
         for path, version, digest in versions_in(repo, commit, need.artifact):
             if satisfies_or_fails(version, need.version):
                 return Sight(
                     status="arrived",
                     repo=str(repo),
-                    task_id=other.state.run_id,
+                    task_id=other.state.identity.run_id,
                     head=other.folded.head,
                     found={"commit": commit, "path": path, "version": version, "digest": digest},
                 )

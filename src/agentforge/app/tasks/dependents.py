@@ -46,13 +46,13 @@ def keep_waiting(state: RunState, environ: Mapping[str, str]) -> None:
     Side effects: a small file in the data folder.
     """
     folder = data_dir(environ) / "waiting"
-    note = folder / f"{digest_value([state.repo, state.run_id])[:24]}.json"
-    if not state.waits_for or state.outcome:
+    note = folder / f"{digest_value([state.identity.repo, state.identity.run_id])[:24]}.json"
+    if not state.relations.waits_for or state.progress.outcome:
         if folder.is_dir():
             note.unlink(missing_ok=True)
         return
 
-    value = {"repo": state.repo, "task_id": state.run_id, "queued": environ.get(QUEUED) == "1"}
+    value = {"repo": state.identity.repo, "task_id": state.identity.run_id, "queued": environ.get(QUEUED) == "1"}
     replace_file(note, json.dumps(value).encode())
 
 
@@ -102,7 +102,7 @@ def is_ready(sleeper: Sleeper, environ: Mapping[str, str]) -> bool:
     except AgentForgeError:
         sleeper.note.unlink(missing_ok=True)  # the run is gone
         return False
-    if not state.waits_for or state.outcome:
+    if not state.relations.waits_for or state.progress.outcome:
         return False
     sights = [look_at(need, state, environ=environ).status for need in unmet(state)]
     return "failed" in sights or "waiting" not in sights

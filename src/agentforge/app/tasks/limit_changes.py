@@ -39,10 +39,10 @@ def raised(state: RunState, given: GivenLimits) -> dict[str, int | float | None]
 
 def _exhausted(state: RunState) -> str:
     """The limit that the run waits for."""
-    asked = [item.reason.partition(":")[0] for item in state.open_escalations if item.kind == "limit"]
+    asked = [item.reason.partition(":")[0] for item in state.people.open_escalations if item.kind == "limit"]
     if not asked:
         raise UsageError(
-            f"no limit of {state.run_id} is exhausted",
+            f"no limit of {state.identity.run_id} is exhausted",
             hint="name one: --max-steps, --budget-tokens, --budget-usd, --deadline",
         )
     return {"deadline": "deadline_s"}.get(asked[-1], asked[-1])
@@ -50,17 +50,17 @@ def _exhausted(state: RunState) -> str:
 
 def used(state: RunState, name: str) -> float:
     """How much of a limit is used."""
-    totals = state.totals
+    totals = state.usage.totals
     return {
         "max_steps": totals.steps,
         "budget_tokens": totals.prompt_tokens + totals.completion_tokens,
         "budget_usd": totals.cost_usd,
-        "deadline_s": state.active_s,
+        "deadline_s": state.progress.active_s,
     }.get(name, 0)
 
 
 def _after(state: RunState, name: str, more: Increase | float | None) -> int | float | None:
-    limit = getattr(state.limits, name)
+    limit = getattr(state.brief.limits, name)
     if not isinstance(more, Increase):
         return int(more) if isinstance(limit, int) and more is not None else more
     if limit is None:

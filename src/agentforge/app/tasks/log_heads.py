@@ -66,7 +66,7 @@ def open_task(folder: Path, environ: Mapping[str, str], *, leaving_s: float = 0.
 def _stands_still(folder: Path) -> bool:
     """Whether nobody can drive the run further before a person, another run or nobody at all does something."""
     state = load_state(folder)
-    return bool(state.outcome or state.open_escalations or state.waits_for)
+    return bool(state.progress.outcome or state.people.open_escalations or state.relations.waits_for)
 
 
 @contextmanager
@@ -85,14 +85,14 @@ def task_log(folder: Path, environ: Mapping[str, str], *, leaving_s: float = 0.0
 
 def _anchors_in_git(folder: Path, state: RunState) -> list[Anchor]:
     """What the commit of the task's branch and the note on it say of the trail; none before there is a delivery."""
-    if folder.parent.name != "tasks" or not state.branch:
+    if folder.parent.name != "tasks" or not state.identity.branch:
         return []
     git = Git(folder.parents[2])
-    oid = str((state.delivered or {}).get("commit", "")) or f"refs/heads/{state.branch}"
+    oid = str((state.work.delivered or {}).get("commit", "")) or f"refs/heads/{state.identity.branch}"
     oid = git.command.run("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}").text.strip()
     raw = commit_object(git, oid) if oid else None
     commit = read_commit(raw, oid=oid) if raw is not None else None
-    if commit is None or commit.task != state.run_id:
+    if commit is None or commit.task != state.identity.run_id:
         return []
     text = note_of(git, oid, NOTES_REF)
     seen = [commit.anchor, read_note(text).anchor if text is not None else None]

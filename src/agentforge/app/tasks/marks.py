@@ -33,9 +33,10 @@ def mark(
     """
 
     with task_log(find_task(repository(cwd), task_id)[1], environ, leaving_s=LEAVING_S) as log:
-        if log.state.outcome != "delivered":
+        if log.state.progress.outcome != "delivered":
             raise ConflictError(
-                f"{log.state.run_id} was not delivered", hint="only what was delivered can need rework or have a defect"
+                f"{log.state.identity.run_id} was not delivered",
+                hint="only what was delivered can need rework or have a defect",
             )
         log.append(kinds.RunMarked(mark=word, note=note, by=by, program=__version__))
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)

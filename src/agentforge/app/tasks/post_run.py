@@ -25,10 +25,10 @@ def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, s
     """
 
     state = result.state
-    if state.outcome == "delivered" and state.pull.get("wanted"):
+    if state.progress.outcome == "delivered" and state.relations.pull.get("wanted"):
         result = with_pull(result, settings=settings, environ=environ)
-    if state.waits_for or (data_dir(environ) / "waiting").is_dir():
+    if state.relations.waits_for or (data_dir(environ) / "waiting").is_dir():
         tell_waiting_runs(state, environ)
-    if state.outcome in ("aborted", "analyzed"):
-        drop_worktree(Git(Path(state.repo)), state)
+    if state.progress.outcome in ("aborted", "analyzed"):
+        drop_worktree(Git(Path(state.identity.repo)), state)
     return result

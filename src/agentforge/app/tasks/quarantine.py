@@ -39,12 +39,12 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
         except LockedError:
             return False
         state = log.state
-        if state.outcome or state.open_escalations:
+        if state.progress.outcome or state.people.open_escalations:
             return False
         _let_people_know(log, settings, environ)
         log.append(
             kinds.EscalationRaised(
-                escalation_id=f"E{len(state.escalations) + 1}",
+                escalation_id=f"E{len(state.people.escalations) + 1}",
                 stage="",
                 kind="stuck",
                 reason=f"driving it {why}",
@@ -64,10 +64,10 @@ def question_about(folder: Path) -> Literal["none", "open", "answered"]:
         AgentForgeError: the log cannot be read.
     """
     state = load_state(folder)
-    asked = [item for item in state.escalations.values() if _KEY in item.context]
+    asked = [item for item in state.people.escalations.values() if _KEY in item.context]
     if asked and asked[-1].resolution is not None:
         return "answered"
-    return "open" if asked or state.outcome or state.open_escalations else "none"
+    return "open" if asked or state.progress.outcome or state.people.open_escalations else "none"
 
 
 def _let_people_know(log: RunLog, settings: Settings, environ: Mapping[str, str]) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.intake.repositories import named_repositories, repository_around
-from agentforge.app.tasks.runs import StartOptions, create
+from agentforge.app.tasks.runs import create
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.canonical import digest_value
 from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
@@ -83,32 +84,32 @@ def begin_part(name: str, state: RunState, *, environ: Mapping[str, str]) -> Par
     if not path.is_dir():
         raise RepositoryError(
             f"the repository {repo} is not at {path} any more",
-            hint=f"put it back, then: agentforge resume {state.run_id}",
+            hint=f"put it back, then: agentforge resume {state.identity.run_id}",
         )
     task = _made_before(name, state, tasks_folder(path))
     own = {"part": name} if name != repo else {}
     if task is None:
         plan = {
             **own,
-            "run_id": state.run_id,
+            "run_id": state.identity.run_id,
             "repo": repo,
-            "path": state.repo,
-            "digest": digest_value(state.artifacts["plan"]),
+            "path": state.identity.repo,
+            "digest": digest_value(state.work.artifacts["plan"]),
         }
         options = StartOptions(
             request=part_request(part),
             cwd=path,
-            mode=state.mode,  # type: ignore[arg-type] # the state keeps the word
-            approve=tuple(stage for stage in state.approve if stage != "plan"),
-            model=state.model if "/" in state.model and "+" not in state.model else None,
-            limits=asdict(state.limits),
+            mode=state.brief.mode,  # type: ignore[arg-type] # the state keeps the word
+            approve=tuple(stage for stage in state.brief.approve if stage != "plan"),
+            model=state.brief.model if "/" in state.brief.model and "+" not in state.brief.model else None,
+            limits=asdict(state.brief.limits),
             base=f"refs/heads/{named['default_branch']}",
-            apply=state.apply,
+            apply=state.brief.apply,
             after=part_after(state, part),
             bound={PLAN: plan},
         )
         made = create(options, settings=load(path, environ), environ=environ, watch=lambda _event, _state: None)
-        task = made.state.run_id
+        task = made.state.identity.run_id
     first = first_record(tasks_folder(path) / task)
     return PartStarted(repo=repo, path=str(path), task_id=task, base_commit=str(first.get("base_commit", "")), **own)
 
@@ -117,7 +118,7 @@ def _made_before(name: str, state: RunState, folder: Path) -> str | None:
     """The task that names this plan and this part in its first record."""
     if not folder.is_dir():
         return None
-    day = state.started_at[:10].replace("-", "")
+    day = state.progress.started_at[:10].replace("-", "")
     for place in sorted(folder.iterdir(), reverse=True):
         if place.name < f"task-{day}":
             break
@@ -125,7 +126,7 @@ def _made_before(name: str, state: RunState, folder: Path) -> str | None:
         plan = digests.get(PLAN) if isinstance(digests, Mapping) else None
         if not isinstance(plan, Mapping):
             continue
-        if (plan.get("run_id"), plan.get("part") or plan.get("repo")) == (state.run_id, name):
+        if (plan.get("run_id"), plan.get("part") or plan.get("repo")) == (state.identity.run_id, name):
             return place.name
     return None
 

@@ -40,18 +40,18 @@ def abort(
 
     place = os.environ if environ is None else environ
     with task_log(find_task(repository(cwd), task_id)[1], place, leaving_s=LEAVING_S) as log:
-        if log.state.outcome:
-            raise ConflictError(f"{log.state.run_id} has ended: {log.state.outcome}")
+        if log.state.progress.outcome:
+            raise ConflictError(f"{log.state.identity.run_id} has ended: {log.state.progress.outcome}")
         message = reason or "aborted by the user"
         by = place.get("USER") or place.get("LOGNAME") or "user"
         with shared(log, settings):
-            for item in log.state.open_escalations:
+            for item in log.state.people.open_escalations:
                 log.append(
                     kinds.EscalationResolved(escalation_id=item.escalation_id, decision="abort", text=message, by=by)
                 )
             log.append(kinds.RunFinished(outcome="aborted", error={"slug": "aborted", "message": message, "hint": ""}))
-        if log.state.worktree:
-            end_orphans(Path(log.state.worktree))
+        if log.state.identity.worktree:
+            end_orphans(Path(log.state.identity.worktree))
         drop_worktree(Git(log.folder.parents[2]), log.state)
         result = RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
     tell_waiting_runs(result.state, place)

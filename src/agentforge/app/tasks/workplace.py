@@ -39,15 +39,15 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
         IntegrityError: the finished calls of the step that was interrupted do not lead to what they led to before.
     """
 
-    place, git = Path(state.worktree), runtime.git
+    place, git = Path(state.identity.worktree), runtime.git
     unfinished = scratch_of(place) / "unfinished"
     if (place / ".git").exists() and not unfinished.exists():
         return
     replace_file(unfinished, b"")
     if place.exists():
         git.remove_worktree(place)
-    git.add_worktree(place, state.base_commit)
-    tree = state.trees.get("work")
+    git.add_worktree(place, state.identity.base_commit)
+    tree = state.work.trees.get("work")
     if tree:
         ensure_tree(tree, git, state, folder=folder, blobs=runtime.blobs)
         git.reset_files(place, tree, index=scratch_of(place) / "index")
@@ -62,8 +62,8 @@ def drop_worktree(git: Git, state: RunState) -> None:
     """
     import shutil
 
-    place = Path(state.worktree)
-    if not place.is_absolute() or place.name != state.run_id or place.parent.parent.name != "worktrees":
+    place = Path(state.identity.worktree)
+    if not place.is_absolute() or place.name != state.identity.run_id or place.parent.parent.name != "worktrees":
         return
     if place.exists():
         git.remove_worktree(place)
@@ -78,8 +78,10 @@ def moved(state: RunState, git: Git, *, data: Path) -> dict[str, str]:
         data: the data folder of this user.
     """
 
-    place = worktree_of(git, data_dir=data, task_id=state.run_id).path
-    if str(git.top) == state.repo and (str(place) == state.worktree or Path(state.worktree).exists()):
+    place = worktree_of(git, data_dir=data, task_id=state.identity.run_id).path
+    if str(git.top) == state.identity.repo and (
+        str(place) == state.identity.worktree or Path(state.identity.worktree).exists()
+    ):
         return {}
     return {"repo": str(git.top), "worktree": str(place)}
 
@@ -93,8 +95,8 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
 
     if has_object(git, tree):
         return
-    index = scratch_of(Path(state.worktree)) / "rebuilding.index"
-    start = git.tree_of(state.base_commit)
+    index = scratch_of(Path(state.identity.worktree)) / "rebuilding.index"
+    start = git.tree_of(state.identity.base_commit)
     rebuilt(git, tree, start=start, patches=_patches(folder, blobs), index=index)
 
 
@@ -112,15 +114,15 @@ def redo_step(state: RunState, runtime: Runtime) -> None:
         IntegrityError: a file does not come out as it was recorded.
     Side effects: files of the worktree.
     """
-    done = [result for result in state.turn.results if result.changed]
-    if not done or not state.stage:
+    done = [result for result in state.progress.turn.results if result.changed]
+    if not done or not state.progress.stage:
         return
 
     spec = agent_spec(state, runtime, ())
     context = replace(spec.tool_context, seen={})  # what the model saw was the state before these writes
     root = context.root
     for result in done:
-        call = state.turn.calls[result.index]
+        call = state.progress.turn.calls[result.index]
         prepared = prepare_call(call.name, call.arguments, tools=spec.tools, context=context, policy=spec.policy)
         if not isinstance(prepared, Observation):
             perform_call(prepared, context=context, policy=replace(spec.policy, hooks=None))
@@ -129,6 +131,6 @@ def redo_step(state: RunState, runtime: Runtime) -> None:
         now = digest_file(root / path) if (root / path).is_file() else ""
         if now != digest:
             raise IntegrityError(
-                f"step {state.turn.step} cannot be repeated: {path} does not come out as recorded",
+                f"step {state.progress.turn.step} cannot be repeated: {path} does not come out as recorded",
                 hint="the worktree was lost in the middle of this step; go back with: agentforge fork",
             )

@@ -20,7 +20,7 @@ from agentforge.config.edits import home_of, parse_value, set_value, stands_in
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
 from agentforge.config.schema import explained
 from agentforge.config.settings import load
-from agentforge.errors import UsageError
+from agentforge.errors import ConfigError, UsageError
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*")
 
@@ -137,7 +137,11 @@ def set_(key: str, value: str | None, where: str | None, remove: bool, cwd: str 
 
 def _tell_what_wins(key: str, file: Path, folder: Path) -> None:
     """Say so where what was written does not hold here, because a stronger place sets the same key."""
-    origin = load(folder, merged_environment(os.environ, cwd=folder)).origin(key)
+    try:
+        origin = load(folder, merged_environment(os.environ, cwd=folder)).origin(key)
+    except ConfigError as exc:
+        click.echo(f"note: the settings cannot be used yet: {exc.message} - {exc.hint}", err=True)
+        return
     if not origin.startswith(str(file)) and origin != "default":
         click.echo(f"note: {origin} sets {key}, too, and is stronger here", err=True)
 

@@ -8,7 +8,8 @@ import click
 
 from agentforge.app.composition.run_result import exit_code, result_value
 from agentforge.app.conformance.fix_run import FixTarget, plan
-from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.app.tasks.runs import start
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.running.follow import follow, show_result
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json

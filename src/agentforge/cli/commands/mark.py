@@ -31,7 +31,7 @@ def mark(task_id: str, word: Literal["rework", "defect"], note: str, cwd: str | 
     place = open_place(cwd)
     result = record_mark(place.cwd, task_id, word, environ=place.environ, note=note, by=user_name(place))
     if as_json:
-        write_json({"task_id": result.state.run_id, "marks": list(result.state.marks)})
+        write_json({"task_id": result.state.identity.run_id, "marks": list(result.state.people.marks)})
     else:
-        click.echo(f"{result.state.run_id}: marked as {word}")
+        click.echo(f"{result.state.identity.run_id}: marked as {word}")
     return 0

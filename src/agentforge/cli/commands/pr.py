@@ -9,7 +9,8 @@ import click
 
 from agentforge.app.pull_requests.request import PullOptions, pull
 from agentforge.app.pull_requests.review import Wanted, ci_result, find, pull_record, request_of
-from agentforge.app.tasks.runs import StartOptions, start as start_task
+from agentforge.app.tasks.runs import start as start_task
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.running.follow import follow
@@ -157,7 +158,7 @@ def _tell(found: Found, *, form: Form) -> int:
 
     if form != "text":
         value = {
-            "task_id": found.last.state.run_id,
+            "task_id": found.last.state.identity.run_id,
             "outcome": "found" if found.findings else "nothing",
             "findings": [asdict(item) for item in found.findings],
             "later": found.later,
@@ -179,11 +180,11 @@ def _answer(found: Found, place: Place, given: dict[str, Any], *, form: Form) ->
     options = StartOptions(
         request=request_of(found),
         cwd=place.cwd,
-        mode=last.mode,  # type: ignore[arg-type] # a run has one of the modes
-        approve=last.approve,
-        model=given["model"] or (last.model if "/" in last.model and "+" not in last.model else None),
+        mode=last.brief.mode,  # type: ignore[arg-type] # a run has one of the modes
+        approve=last.brief.approve,
+        model=given["model"] or (last.brief.model if "/" in last.brief.model and "+" not in last.brief.model else None),
         limits=plain(limits_of(given)),
-        base=str((last.delivered or {}).get("commit")),
+        base=str((last.work.delivered or {}).get("commit")),
         pull=pull_record(found),
     )
     if form == "text":

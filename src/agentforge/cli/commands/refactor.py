@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentforge.app.refactoring.refactor_run import Refactoring, apply, as_task, planned, tested
-from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.app.tasks.runs import start
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.terminal import printable, printable_lines
 from agentforge.cli.running.follow import follow
 from agentforge.cli.startup.command_context import Place, open_place

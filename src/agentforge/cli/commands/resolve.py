@@ -73,12 +73,12 @@ def resolve(escalation_id: str | None, resume: bool, output_format: Form, as_jso
         environ=place.environ,
     )
     if resume:
-        return drive_on(result.state.run_id, limits={}, place=place, form=form)
+        return drive_on(result.state.identity.run_id, limits={}, place=place, form=form)
     if form != "text":
         show_result(result, place=place, form=form)
     else:
         word = "end it" if decision == "abort" else "go on"
-        click.echo(f"recorded; {word} with: agentforge resume {result.state.run_id}")
+        click.echo(f"recorded; {word} with: agentforge resume {result.state.identity.run_id}")
     return 0
 
 

@@ -122,7 +122,7 @@ def drive_on(
         return drive_parts(planned, place=place, form=form)
 
     def show(result: RunResult) -> int:
-        if not result.state.parts:
+        if not result.state.relations.parts:
             return show_result(result, place=place, form=form)
 
         return drive_parts(result, place=place, form=form)
@@ -163,4 +163,4 @@ def _finished_plan(task_id: str, place: Place) -> RunResult | None:
     if first_record(looking.task_folder(place.cwd, task_id)).get("workflow") != "split":
         return None
     result = looking.load(place.cwd, task_id)
-    return result if result.state.outcome == "analyzed" else None
+    return result if result.state.progress.outcome == "analyzed" else None

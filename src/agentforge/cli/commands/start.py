@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentforge.app.tasks.added_stages import names_now
-from agentforge.app.tasks.runs import StartOptions, start as start_task
+from agentforge.app.tasks.runs import start as start_task
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.running.detachment import enqueue, schedule
 from agentforge.cli.running.follow import follow
 from agentforge.cli.running.trust_prompt import ensure_trust
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.runs import Watch
+    from agentforge.app.tasks.start_options import Watch
 
 _MAX_REQUEST_BYTES = 1_000_000
 
@@ -186,7 +187,7 @@ def _start_one(
     if other and begun and form == "text":
         from agentforge.cli.commands.compare import show_comparison
 
-        show_comparison(place, other, begun[-1].state.run_id)
+        show_comparison(place, other, begun[-1].state.identity.run_id)
     return code
 
 

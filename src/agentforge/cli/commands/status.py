@@ -132,7 +132,7 @@ def _next_lines(tasks: list[TaskRow]) -> list[str]:
     if asking:
         lines += ["", f"{counted(len(asking), 'task')} {'asks' if len(asking) == 1 else 'ask'} you: agentforge resolve"]
     for row in [row for row in tasks if row.outcome == "paused"][:_MOST_PAUSED]:
-        error = load_state(row.folder).error or {}
+        error = load_state(row.folder).progress.error or {}
         why = f": {error.get('message')}" if error else ""
         hint = f" - {error['hint']}" if error.get("hint") else ""
         lines += ["", printable(f"{row.task_id} stopped{why}{hint}"), f"  agentforge resume {row.task_id}"]

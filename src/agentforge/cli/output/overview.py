@@ -130,7 +130,7 @@ def watch(text: Callable[[], str]) -> int:
 
 def _what_is_asked(task: TaskRow) -> str:
 
-    waiting = load_state(task.folder).open_escalations
+    waiting = load_state(task.folder).people.open_escalations
     return _ASKED.get(waiting[0].kind, waiting[0].kind) if waiting else "answered"
 
 

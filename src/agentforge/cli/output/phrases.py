@@ -81,7 +81,7 @@ def _started(event: kinds.RunStarted, _state: RunState) -> Notice:
 
 
 def _resumed(_event: kinds.RunResumed, state: RunState) -> Notice:
-    return Notice(text=f"task {state.run_id} goes on")
+    return Notice(text=f"task {state.identity.run_id} goes on")
 
 
 def _recovered(event: kinds.LogRecovered, _state: RunState) -> Notice:
@@ -135,7 +135,7 @@ def _model_failed(event: kinds.ModelFailed, _state: RunState) -> Notice:
 
 def _tool_finished(event: kinds.ToolFinished, state: RunState) -> Notice:
     mark = "" if event.status == "success" else f" [{event.status}]"
-    return Notice(text=f"{state.stage}: step {event.step}: {event.name}{mark}: {event.summary}", detail=True)
+    return Notice(text=f"{state.progress.stage}: step {event.step}: {event.name}{mark}: {event.summary}", detail=True)
 
 
 def _hook(event: kinds.HookFinished, _state: RunState) -> Notice:
@@ -187,11 +187,11 @@ def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
 def _passed(event: kinds.StagePassed, state: RunState) -> Notice:
     from agentforge.app.sessions.display import cost_text, tokens_text
 
-    known = state.stages.get(event.stage)
+    known = state.progress.stages.get(event.stage)
     if known is None or not known.steps:
         return Notice(text=f"{event.stage}: done, no model needed", sign="done")
     spent = tokens_text(known.prompt_tokens + known.completion_tokens)
-    cost = f", {cost_text(known.cost_usd, known=state.totals.cost_known)}"
+    cost = f", {cost_text(known.cost_usd, known=state.usage.totals.cost_known)}"
     again = f", {counted(known.attempt, 'attempt')}" if known.attempt > 1 else ""
     return Notice(text=f"{event.stage}: done, {counted(known.steps, 'step')}, {spent} tokens{cost}{again}", sign="done")
 
@@ -254,7 +254,7 @@ def _attempt_chosen(event: kinds.AttemptChosen, _state: RunState) -> Notice:
 
 
 def _interrupted(event: kinds.RunInterrupted, state: RunState) -> Notice | None:
-    if state.error is not None and state.error.get("slug") == event.slug:
+    if state.progress.error is not None and state.progress.error.get("slug") == event.slug:
         return None  # the failed call was told a line ago
     return Notice(text=f"interrupted: {event.reason}", sign="failed")
 

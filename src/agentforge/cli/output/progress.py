@@ -59,7 +59,7 @@ class SilentScreen:
 
     def __call__(self, event: Event, state: RunState) -> None:
         """Remember the run."""
-        self.run_id = state.run_id
+        self.run_id = state.identity.run_id
         self.show(event, state)
 
     def show(self, event: Event, state: RunState) -> None:
@@ -90,8 +90,14 @@ class StreamScreen(SilentScreen):
         import json
 
         name, data = encode(event)
-        stage = str(data.get("stage", state.stage))
-        line = {"type": name, "at": state.last_at, "stage": stage, "step": state.turn.step, "data": data}
+        stage = str(data.get("stage", state.progress.stage))
+        line = {
+            "type": name,
+            "at": state.progress.last_at,
+            "stage": stage,
+            "step": state.progress.turn.step,
+            "data": data,
+        }
         self._out.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
 
 
@@ -212,7 +218,7 @@ class TerminalScreen(SilentScreen):
 
     def _draw(self, lines: list[str]) -> None:
         above = "".join(f"{line}\n" for line in lines)
-        below = "" if self._over or not self._state.run_id else self._status()
+        below = "" if self._over or not self._state.identity.run_id else self._status()
         self._out.write(f"\r\x1b[K{above}{below}")
 
     def _status(self) -> str:
@@ -288,14 +294,14 @@ def status_text(state: RunState, *, doing_now: str, elapsed_s: float, style: Sty
     """
     from agentforge.app.sessions.display import cost_text, tokens_text
 
-    stage = state.stages.get(state.stage)
-    totals = state.totals
-    parts = [state.stage or "between stages"]
+    stage = state.progress.stages.get(state.progress.stage)
+    totals = state.usage.totals
+    parts = [state.progress.stage or "between stages"]
     if stage is not None and stage.attempt > 1:
         parts.append(f"attempt {stage.attempt}")
     if work:
         return printable(f" {style.sign('dot')} ".join([*parts, show_duration(elapsed_s), work]))
-    parts.append(f"step {state.turn.step}")
+    parts.append(f"step {state.progress.turn.step}")
     parts.append(f"{tokens_text(totals.prompt_tokens + totals.completion_tokens)} tokens")
     if totals.llm_calls:
         parts.append(cost_text(totals.cost_usd, known=totals.cost_known))

@@ -55,32 +55,36 @@ def summary_lines(
     sign, word = ("note", queued.words) if queued else _verdict(state)
     colour = {"done": "green", "failed": "red"}.get(sign, "yellow")
     head = f"{style.sign(sign)} {word}"
-    lines = ["", f"{style.paint(head, colour)}  {state.run_id}  in {show_duration(duration_s)}"]
+    lines = ["", f"{style.paint(head, colour)}  {state.identity.run_id}  in {show_duration(duration_s)}"]
     lines += _rows(style, "assumed", [one.line for one in assumptions(state)])
-    if state.delivered:
+    if state.work.delivered:
         lines += _rows(style, "branch", [_branch(state)])
-    if state.outcome == "analyzed":
+    if state.progress.outcome == "analyzed":
         lines += _rows(style, "found", findings(state))
         lines += _rows(style, "report", [str(folder / _ANALYSIS)])
     lines += _rows(style, "asked", ask_lines(state))
-    lines += _rows(style, "proved" if state.delivered else "wanted", requirements(state))
+    lines += _rows(style, "proved" if state.work.delivered else "wanted", requirements(state))
     lines += _rows(style, "checked", checks(state))
     lines += _rows(style, "untested", untested(state))
-    if state.error and error:
-        hint = f" - {state.error['hint']}" if state.error.get("hint") else ""
-        lines += _rows(style, "error", [f"{state.error.get('slug')}: {state.error.get('message')}{hint}"])
-    if state.attested:
+    if state.progress.error and error:
+        hint = f" - {state.progress.error['hint']}" if state.progress.error.get("hint") else ""
         lines += _rows(
-            style, "signed", [str(state.attested.get("key_id")) or "no: there is no key (agentforge keys init)"]
+            style, "error", [f"{state.progress.error.get('slug')}: {state.progress.error.get('message')}{hint}"]
+        )
+    if state.work.attested:
+        lines += _rows(
+            style, "signed", [str(state.work.attested.get("key_id")) or "no: there is no key (agentforge keys init)"]
         )
     lines += _rows(style, "plan", _plan(state))
     lines += _rows(style, "parts", _parts(state))
     lines += _rows(style, "model", [_model(state)])
     lines += _rows(style, "tried", attempt_lines(state))
-    lines += _rows(style, "kin", [*([f"forked from {state.parent}"] if state.parent else []), *_forks(state)])
-    lines += _rows(style, "marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.marks])
+    lines += _rows(
+        style, "kin", [*([f"forked from {state.identity.parent}"] if state.identity.parent else []), *_forks(state)]
+    )
+    lines += _rows(style, "marked", [f"{item['mark']} {item['note']}".rstrip() for item in state.people.marks])
     lines += _rows(style, "record", [str(folder)])
-    return lines + (["", f"  {queued.next_step(state.run_id)}"] if queued else _next(state))
+    return lines + (["", f"  {queued.next_step(state.identity.run_id)}"] if queued else _next(state))
 
 
 def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[str]:
@@ -99,7 +103,7 @@ def escalation_lines(item: Escalation, *, task_id: str, style: Style) -> list[st
 
 def findings(state: RunState) -> list[str]:
     """What an analysis came to, and what it found."""
-    analysis = state.artifacts.get("analyze", {})
+    analysis = state.work.artifacts.get("analyze", {})
     found = analysis.get("findings")
     texts = [analysis.get("summary"), *(found if isinstance(found, (list, tuple)) else ())]
     return [str(text) for text in texts if text]
@@ -107,9 +111,9 @@ def findings(state: RunState) -> list[str]:
 
 def requirements(state: RunState) -> list[str]:
     """Each requirement with the tests that prove it."""
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     lines = []
-    for item in _mappings(state.artifacts.get("spec", {}).get("requirements")):
+    for item in _mappings(state.work.artifacts.get("spec", {}).get("requirements")):
         name = str(item.get("id"))
         tests = mapping.get(name, []) if isinstance(mapping, Mapping) else []
         tests = [str(test) for test in tests] if isinstance(tests, (list, tuple)) else []
@@ -122,9 +126,9 @@ def requirements(state: RunState) -> list[str]:
 def checks(state: RunState) -> list[str]:
     """The last verdict of the stages that measure code, rule by rule counted."""
     lines = []
-    writing = [str(row.get("name")) for row in state.added if row.get("writes") == "product"]
+    writing = [str(row.get("name")) for row in state.brief.added if row.get("writes") == "product"]
     for name in ("red", "green", *writing, "refactor", "guard", "change", "verify", "deliver"):
-        known = state.stages.get(name)
+        known = state.progress.stages.get(name)
         if known is None or not known.results:
             continue
         wrong = [str(item.get("message") or item.get("rule")) for item in refusals(known.results)]
@@ -137,43 +141,47 @@ def checks(state: RunState) -> list[str]:
 
 def untested(state: RunState) -> list[str]:
     """What the tests of a delivery do not show, in one line."""
-    told = str(state.artifacts.get("deliver", {}).get("untested_line") or "").removeprefix("Untested: ")
+    told = str(state.work.artifacts.get("deliver", {}).get("untested_line") or "").removeprefix("Untested: ")
     return [told] if told else []
 
 
 def _verdict(state: RunState) -> tuple[str, str]:
-    if state.outcome in ("delivered", "analyzed"):
-        return "done", state.outcome
-    if state.outcome:
-        return "failed", state.outcome
-    if state.open_escalations:
+    if state.progress.outcome in ("delivered", "analyzed"):
+        return "done", state.progress.outcome
+    if state.progress.outcome:
+        return "failed", state.progress.outcome
+    if state.people.open_escalations:
         return "asked", "waits for you"
-    if state.waits_for:
+    if state.relations.waits_for:
         return "asked", "waits for other tasks, and goes on by itself"
-    return "note", f"stopped in {state.stage}" if state.stage else "stopped"
+    return "note", f"stopped in {state.progress.stage}" if state.progress.stage else "stopped"
 
 
 def _branch(state: RunState) -> str:
-    delivered = state.delivered or {}
-    base = f"{state.base_ref} {state.base_commit[:10]}" if state.base_ref else state.base_commit[:10]
+    delivered = state.work.delivered or {}
+    base = (
+        f"{state.identity.base_ref} {state.identity.base_commit[:10]}"
+        if state.identity.base_ref
+        else state.identity.base_commit[:10]
+    )
     applied = ", applied to your checkout" if delivered.get("applied") else ""
     return f"{delivered.get('branch')} at {str(delivered.get('commit'))[:10]}, from {base}{applied}"
 
 
 def _model(state: RunState) -> str:
-    totals = state.totals
+    totals = state.usage.totals
     if not totals.llm_calls:
         return "was not called"
     cached = f" ({totals.cached_tokens:,} cached)" if totals.cached_tokens else ""
     return (
-        f"{state.model}: {counted(totals.llm_calls, 'call')}, {totals.prompt_tokens:,} prompt tokens{cached}, "
+        f"{state.brief.model}: {counted(totals.llm_calls, 'call')}, {totals.prompt_tokens:,} prompt tokens{cached}, "
         f"{totals.completion_tokens:,} completion tokens, {cost_text(totals.cost_usd, known=totals.cost_known)}"
     )
 
 
 def _plan(state: RunState) -> list[str]:
     """The plan that a run is a part of."""
-    plan = state.digests.get("plan")
+    plan = state.identity.digests.get("plan")
     if not isinstance(plan, Mapping):
         return []
 
@@ -181,24 +189,24 @@ def _plan(state: RunState) -> list[str]:
 
 
 def _parts(state: RunState) -> list[str]:
-    if not state.parts:
+    if not state.relations.parts:
         return []
 
     return part_lines(state)
 
 
 def _forks(state: RunState) -> list[str]:
-    return [f"step {item['step']} was forked to {item['child']}" for item in state.forks]
+    return [f"step {item['step']} was forked to {item['child']}" for item in state.relations.forks]
 
 
 def _next(state: RunState) -> list[str]:
-    if state.outcome == "delivered":
-        branch = quote(str((state.delivered or {}).get("branch")))
-        base = quote(state.base_ref or state.base_commit[:10])
-        merge = [] if (state.delivered or {}).get("applied") else [f"  git merge {branch}"]
+    if state.progress.outcome == "delivered":
+        branch = quote(str((state.work.delivered or {}).get("branch")))
+        base = quote(state.identity.base_ref or state.identity.base_commit[:10])
+        merge = [] if (state.work.delivered or {}).get("applied") else [f"  git merge {branch}"]
         return ["", f"  git diff {base}...{branch}", *merge]
-    if not state.outcome and not state.open_escalations and state.run_id:
-        return ["", f"  agentforge resume {state.run_id}"]
+    if not state.progress.outcome and not state.people.open_escalations and state.identity.run_id:
+        return ["", f"  agentforge resume {state.identity.run_id}"]
     return []
 
 

@@ -117,7 +117,7 @@ class PlainPerson:
 
     def child_heard(self, name: str, event: Event, state: RunState) -> None:
         """Say what a subagent has just done; several of them tell it in threads of their own."""
-        key = (state.run_id, event.step, event.index) if isinstance(event, _CALLS) else ("", 0, 0)
+        key = (state.identity.run_id, event.step, event.index) if isinstance(event, _CALLS) else ("", 0, 0)
         with self._one_line:
             if isinstance(event, kinds.ToolStarted):
                 self._children[key] = begun(event)

@@ -26,7 +26,7 @@ from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.runs import StartOptions
+    from agentforge.app.tasks.start_options import StartOptions
     from agentforge.fleet.places import Queued
     from agentforge.store.tasks.folders import TaskRow
 
@@ -46,13 +46,13 @@ def enqueue(
 
     database = open_database(database_url(place.settings, place.environ))  # before there is a task that nobody drives
     result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
-    Ledger(database).add(Path(result.state.repo), result.state.run_id, priority=priority)
+    Ledger(database).add(Path(result.state.identity.repo), result.state.identity.run_id, priority=priority)
     if show is not None:
         show(result)
     elif form != "text":
         write_json({**result_value(result), "outcome": "queued"}, form=form)
     else:
-        click.echo(f"{result.state.run_id} is queued; a worker drives it: agentforge worker")
+        click.echo(f"{result.state.identity.run_id} is queued; a worker drives it: agentforge worker")
     return 0
 
 
@@ -121,7 +121,7 @@ def line_for(tasks: Iterable[TaskRow], place: Place) -> Line:
 def queued_now(result: RunResult, place: Place) -> Line:
     """The queue, as far as it matters to one run."""
 
-    open_questions = result.state.open_escalations
+    open_questions = result.state.people.open_escalations
     return _line(place, wanted=not open_questions and outcome_of(result.state, running=result.running) == "paused")
 
 

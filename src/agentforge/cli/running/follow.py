@@ -30,7 +30,7 @@ from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.runs import Watch
+    from agentforge.app.tasks.start_options import Watch
     from agentforge.fleet.places import Line
 
 
@@ -59,12 +59,12 @@ def follow(
     try:
         with _termination_as_interrupt(), screen:
             result = begin(screen)
-            while result.state.open_escalations and somebody_is_here(form):
+            while result.state.people.open_escalations and somebody_is_here(form):
                 with screen.paused():
                     limits = settle(result, place=place)
                 if limits is None:
                     break
-                result = _go_on(result.state.run_id, limits=limits, screen=screen, place=place)
+                result = _go_on(result.state.identity.run_id, limits=limits, screen=screen, place=place)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(screen.run_id, form=form)
     if show is not None:
@@ -89,7 +89,7 @@ def show_result(
         if compare_to is not None:
             from agentforge.app.history.comparison import compare
 
-            value["comparison"] = compare(place.cwd, compare_to, result.state.run_id)
+            value["comparison"] = compare(place.cwd, compare_to, result.state.identity.run_id)
         value["queue"] = queue_value(queue.of(result.folder)) if queue is not None else None
         write_json(result_line(value, form=form), form=form)
         return exit_code(result)
@@ -97,13 +97,13 @@ def show_result(
     lines = summary_lines(
         result.state,
         folder=result.folder,
-        duration_s=result.duration_s or result.state.active_s,
+        duration_s=result.duration_s or result.state.progress.active_s,
         style=style,
         error=result.error is None,
         queued=queue.of(result.folder) if queue is not None else None,
     )
-    for item in result.state.open_escalations:
-        lines += escalation_lines(item, task_id=result.state.run_id, style=style)
+    for item in result.state.people.open_escalations:
+        lines += escalation_lines(item, task_id=result.state.identity.run_id, style=style)
     if result.pull is not None:
         lines += ["", *pull_lines(result.pull)]
     sys.stdout.write("\n".join(lines) + "\n")
@@ -132,9 +132,9 @@ def settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] 
     from agentforge.cli.output.summary import escalation_lines
 
     limits: dict[str, int | float | None] = {}
-    task_id = result.state.run_id
+    task_id = result.state.identity.run_id
     style = style_for(sys.stdout, place.environ)
-    for item in result.state.open_escalations:
+    for item in result.state.people.open_escalations:
         click.echo("\n".join(escalation_lines(item, task_id=task_id, style=style)))
         reply = ask(item)
         if reply is None:

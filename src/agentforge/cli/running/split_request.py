@@ -27,7 +27,7 @@ from agentforge.pipeline.workflows.split.parts import REPOSITORIES
 if TYPE_CHECKING:
     from agentforge.app.composition.run_result import RunResult
     from agentforge.app.tasks.parts import SplitPart
-    from agentforge.app.tasks.runs import Watch
+    from agentforge.app.tasks.start_options import Watch
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _OF_ONE = ("base", "include_dirty", "tests", "compare_to")
@@ -70,7 +70,7 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
         The first exit code that is not 0.
     """
 
-    if result.state.outcome != "analyzed":
+    if result.state.progress.outcome != "analyzed":
         return show_result(result, place=place, form=form)
     if form == "text":
         show_result(result, place=place, form=form)

@@ -69,7 +69,7 @@ def no_regressions(case: RuleCase) -> RuleOutcome:
     gone = case.fact_list("missing")
     if gone:
         fix = (
-            "where the request ends them the specification must say so, else they must stay: ask_human with their names"
+            "put them back; where the request ends them the specification must say so, which a human decides: name them"
         )
         return none_of(gone, what="passed at the base, are gone, and their old text fails now", fix=fix)
     if case.fact("no_regressions") is not True:
@@ -198,7 +198,7 @@ def targets_depend(case: RuleCase) -> RuleOutcome:
 
 def no_deception(case: RuleCase) -> RuleOutcome:
     """Measured: no new code that can only serve to deceive: a patched clock, a search for the runner."""
-    fix = "take it out; where the task needs it, the specification must declare it (ask_human)"
+    fix = "take it out; where the task needs it, the specification must declare it, which a human decides"
     return none_of(case.fact_list("deceptions"), what="code that deceives the verification", fix=fix)
 
 

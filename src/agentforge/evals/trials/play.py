@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentforge.app.composition.run_result import outcome_of, result_value
-from agentforge.app.tasks.runs import StartOptions, start
+from agentforge.app.tasks.runs import start
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.case import write_files
@@ -146,7 +147,7 @@ class Meter:
         now = _clocks()
         self.wall[self._stage] = self.wall.get(self._stage, 0.0) + now[0] - self._at[0]
         self.cpu[self._stage] = self.cpu.get(self._stage, 0.0) + now[1] - self._at[1]
-        self._at, self._stage = now, state.stage or self._stage
+        self._at, self._stage = now, state.progress.stage or self._stage
 
 
 def play(order: Order, environ: Mapping[str, str]) -> Row:
@@ -259,21 +260,21 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
 
     state, task = result.state, order.task
     outcome = "error" if result.error is not None else outcome_of(state)
-    findings = [str(item.get("message", "")) for item in state.findings]
+    findings = [str(item.get("message", "")) for item in state.review.findings]
     hidden = None
     if outcome == "delivered" and task.hidden:
-        commit = str((state.delivered or {})["commit"])
+        commit = str((state.work.delivered or {})["commit"])
         hidden = hidden_failures(
-            Path(state.repo), commit, task.hidden, settings=settings, environ=environ, uncounted=task.uncounted
+            Path(state.identity.repo), commit, task.hidden, settings=settings, environ=environ, uncounted=task.uncounted
         )
     return Ending(
         outcome=outcome,
         stage=str(result_value(result)["stage"]),
         asked=tuple(
             TrialQuestion(kind=one.kind, text=f"{one.question} {one.reason} {' '.join(one.options)}")
-            for one in state.open_escalations
+            for one in state.people.open_escalations
         ),
-        report=json.dumps(state.artifacts.get("analyze", {}), ensure_ascii=False, default=str),
+        report=json.dumps(state.work.artifacts.get("analyze", {}), ensure_ascii=False, default=str),
         hidden=hidden,
         peeked=peeked,
         detail="; ".join([*([result.error.message] if result.error else []), *findings])[:600],
@@ -282,25 +283,25 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
 
 def _rules(state: RunState) -> list[str]:
     """The rules that refused what was handed in last, each once."""
-    return list(dict.fromkeys(str(item.get("rule", "")) for item in state.findings))
+    return list(dict.fromkeys(str(item.get("rule", "")) for item in state.review.findings))
 
 
 def _spent(state: RunState, meter: Meter) -> Row:
     """Calls, tokens, money and time by stage, and the sums of the first; `cost_usd` is None where a price is not known."""
     rows = []
-    for name in dict.fromkeys([*state.stages, *meter.wall]):
-        spent = [one for one in state.spending.values() if one.stage == name]
+    for name in dict.fromkeys([*state.progress.stages, *meter.wall]):
+        spent = [one for one in state.usage.spending.values() if one.stage == name]
         counted = {key: sum(getattr(one, key) for one in spent) for key in _COUNTED}
         if not spent and name not in meter.wall:
             continue
-        attempts = state.stages[name].attempt if name in state.stages else 0
+        attempts = state.progress.stages[name].attempt if name in state.progress.stages else 0
         times = {"wall_s": round(meter.wall.get(name, 0.0), 3), "cpu_s": round(meter.cpu.get(name, 0.0), 3)}
         rows.append({"name": name, "attempts": attempts, **counted, **times})
     sums = {key: sum(row[key] for row in rows) for key in _COUNTED}
     known = not sums["unpriced"]
     return {
-        "run_id": state.run_id,
-        "branch": (state.delivered or {}).get("branch"),
+        "run_id": state.identity.run_id,
+        "branch": (state.work.delivered or {}).get("branch"),
         **{key: value for key, value in sums.items() if key != "unpriced"},
         "cost_usd": round(sums["cost_usd"], 6) if known else None,
         "stages": rows,

@@ -28,10 +28,16 @@ def delivered(state: RunState, event: kinds.Delivered, _at: str) -> RunState:
     """Keep what was made."""
     return replace(
         state,
-        delivered={"branch": event.branch, "commit": event.commit, "tree": event.tree, "applied": event.applied},
+        work=replace(
+            state.work,
+            delivered={"branch": event.branch, "commit": event.commit, "tree": event.tree, "applied": event.applied},
+        ),
     )
 
 
 def attested(state: RunState, event: kinds.Attested, _at: str) -> RunState:
     """Keep what was stated."""
-    return replace(state, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note})
+    return replace(
+        state,
+        work=replace(state.work, attested={"envelopes": event.envelopes, "key_id": event.key_id, "note": event.note}),
+    )

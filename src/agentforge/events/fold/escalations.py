@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from agentforge.events import kinds
 from agentforge.events.fold.verification import FINDINGS_KEPT
-from agentforge.events.state.run_state import Escalation, RunState, StageState
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Escalation, RunState
 
 
 def escalation_raised(state: RunState, event: kinds.EscalationRaised, at: str) -> RunState:
@@ -23,45 +24,60 @@ def escalation_raised(state: RunState, event: kinds.EscalationRaised, at: str) -
         choices=event.choices,
         shown=event.shown,
     )
-    after = replace(state, escalations={**state.escalations, event.escalation_id: item})
+    after = replace(
+        state, people=replace(state.people, escalations={**state.people.escalations, event.escalation_id: item})
+    )
     return _with_status(after, event.stage, "waiting")
 
 
 def escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: str) -> RunState:
     """The question has its answer: words go to the model of the stage, a rejection is a finding, and the counters begin anew."""
-    item = state.escalations.get(event.escalation_id)
+    item = state.people.escalations.get(event.escalation_id)
     if item is None:
-        return replace(state)
+        return state
     resolved = replace(item, resolution=event, resolved_at=at)
-    refused = state.verdict is not None and not state.verdict.passed  # it was asked after a failed attempt
-    turn = replace(state.turn, silent_steps=0, loop=())
+    refused = (
+        state.review.verdict is not None and not state.review.verdict.passed
+    )  # it was asked after a failed attempt
+    turn = replace(state.progress.turn, silent_steps=0, loop=())
     if item.kind == "stuck":
         turn = replace(turn, steps_in_attempt=0)
-    after = replace(state, escalations={**state.escalations, item.escalation_id: resolved}, turn=turn)
+    after = replace(
+        state,
+        people=replace(state.people, escalations={**state.people.escalations, item.escalation_id: resolved}),
+        progress=replace(state.progress, turn=turn),
+    )
     text = event.text.strip()
     if event.decision == "answer" and _reaches_the_stage(item, text, state):
-        after = replace(after, answers=(*after.answers, f"{item.question} -> {text}"))
+        after = replace(
+            after, people=replace(after.people, answers=(*after.people.answers, f"{item.question} -> {text}"))
+        )
     if event.decision == "reject" and not _about_a_step(item):
-        refused = refused or item.kind == "approval" or state.submission is not None
+        refused = refused or item.kind == "approval" or state.review.submission is not None
         after = _rejected(after, text)
     if "needs" in item.context:  # what another run has is looked at once more
         key = item.context["needs"]
-        after = replace(after, awaited={name: seen for name, seen in after.awaited.items() if name != key})
+        after = replace(
+            after,
+            relations=replace(
+                after.relations, awaited={name: seen for name, seen in after.relations.awaited.items() if name != key}
+            ),
+        )
     return _with_status(after, item.stage, "failed" if refused else "running")
 
 
 def _with_status(state: RunState, stage: str, status: str) -> RunState:
     if not stage:
         return state
-    known = replace(state.stages.get(stage, StageState()), status=status)  # type: ignore[arg-type] # one of StageStatus
-    return replace(state, stages={**state.stages, stage: known})
+    known = replace(state.progress.stages.get(stage, StageState()), status=status)  # type: ignore[arg-type] # one of StageStatus
+    return replace(state, progress=replace(state.progress, stages={**state.progress.stages, stage: known}))
 
 
 def _reaches_the_stage(item: Escalation, text: str, state: RunState) -> bool:
     """Whether words are for the model: of the stage that is under way, or of the one that begins next."""
     if not text or not item.stage:
         return False
-    return item.stage == state.stage or (not state.stage and text not in item.options)
+    return item.stage == state.progress.stage or (not state.progress.stage and text not in item.options)
 
 
 def _about_a_step(item: Escalation) -> bool:
@@ -72,6 +88,8 @@ def _about_a_step(item: Escalation) -> bool:
 def _rejected(state: RunState, reason: str) -> RunState:
     """A human refuses what was done: the draft goes back with the reason."""
     finding = {"rule": "human", "passed": False, "message": reason or "rejected without a reason", "path": ""}
-    draft = state.submission.draft if state.submission else state.rejected
-    findings = (*state.findings, finding)[-FINDINGS_KEPT:]
-    return replace(state, findings=findings, rejected=draft, verdict=None, submission=None, ahead={})
+    draft = state.review.submission.draft if state.review.submission else state.review.rejected
+    findings = (*state.review.findings, finding)[-FINDINGS_KEPT:]
+    return replace(
+        state, review=replace(state.review, findings=findings, rejected=draft, verdict=None, submission=None, ahead={})
+    )

@@ -37,15 +37,8 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import attempt_chosen, attempt_finished, attempts_started
 from agentforge.events.kinds.dependencies import looked_at_again, part_started, task_arrived, task_awaited
 from agentforge.events.kinds.examinations import examined
-from agentforge.events.state.run_state import (
-    LOOP_WINDOW,
-    RECENT_STEPS,
-    Call,
-    FinishedStep,
-    RunState,
-    StageState,
-    Turn,
-)
+from agentforge.events.state.attempt import LOOP_WINDOW, RECENT_STEPS, Call, FinishedStep, StageState, Turn
+from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk_fold import heard
 
 
@@ -56,13 +49,11 @@ def evolve(state: RunState, event: Event, *, at: str) -> RunState:
         at: the record's time stamp, ISO 8601 in UTC.
     """
     known = _EVOLVERS.get(type(event))
-    after = known(state, event, at) if known else replace(state)
-    # A second `replace` of a record this wide would cost as much as the event itself; nobody else has seen `after` yet.
-    object.__setattr__(after, "last_at", at)
-    if after.kind != "task":
-        object.__setattr__(after, "talk", heard(state, event, at))
-    object.__setattr__(after, "active_s", state.active_s + gap_s(state, event, at))
-    return after
+    after = known(state, event, at) if known else state
+    progress = replace(after.progress, last_at=at, active_s=state.progress.active_s + gap_s(state, event, at))
+    if after.identity.kind == "task":
+        return replace(after, progress=progress)
+    return replace(after, progress=progress, talk=heard(state, event, at))
 
 
 def _denial(event: kinds.ToolFinished) -> tuple[kinds.Json, ...]:
@@ -73,92 +64,110 @@ def _denial(event: kinds.ToolFinished) -> tuple[kinds.Json, ...]:
 
 
 def _stage(state: RunState, name: str, **changes: object) -> dict[str, StageState]:
-    current = state.stages.get(name, StageState())
-    return {**state.stages, name: replace(current, **changes)}  # type: ignore[arg-type] # checked by the tests
+    current = state.progress.stages.get(name, StageState())
+    return {**state.progress.stages, name: replace(current, **changes)}  # type: ignore[arg-type] # checked by the tests
 
 
 def _run_started(state: RunState, event: kinds.RunStarted, at: str) -> RunState:
     return replace(
         state,
-        run_id=event.run_id,
-        kind=event.kind,
-        request=event.request,
-        repo=event.repo,
-        base_commit=event.base_commit,
-        base_ref=event.base_ref,
-        worktree=event.worktree,
-        branch=event.branch,
-        mode=event.mode,
-        approve=event.approve,
-        model=event.model,
-        limits=limits_from(event.limits),
-        tests=event.tests,
-        digests=event.digests,
-        versions=event.versions,
-        apply=event.apply,
-        parent=event.parent,
-        left_out=event.left_out,
-        workflow=event.workflow,
-        violations=event.violations,
-        after=event.after,
-        pull=event.pull,
-        untrusted=("review",) if event.pull.get("follows") else (),
-        profile=event.profile,
-        candidates=event.candidates,
-        candidates_from=event.candidates_from,
-        grade=event.grade,
-        added=event.added,
-        examiner=event.examiner,
-        refactoring=event.refactoring,
-        started_at=at,
+        identity=replace(
+            state.identity,
+            run_id=event.run_id,
+            kind=event.kind,
+            repo=event.repo,
+            base_commit=event.base_commit,
+            base_ref=event.base_ref,
+            worktree=event.worktree,
+            branch=event.branch,
+            digests=event.digests,
+            versions=event.versions,
+            parent=event.parent,
+        ),
+        brief=replace(
+            state.brief,
+            request=event.request,
+            mode=event.mode,
+            approve=event.approve,
+            model=event.model,
+            limits=limits_from(event.limits),
+            tests=event.tests,
+            apply=event.apply,
+            left_out=event.left_out,
+            workflow=event.workflow,
+            violations=event.violations,
+            profile=event.profile,
+            candidates=event.candidates,
+            candidates_from=event.candidates_from,
+            grade=event.grade,
+            added=event.added,
+            examiner=event.examiner,
+            refactoring=event.refactoring,
+        ),
+        relations=replace(state.relations, after=event.after, pull=event.pull),
+        progress=replace(state.progress, untrusted=("review",) if event.pull.get("follows") else (), started_at=at),
     )
 
 
 def _run_resumed(state: RunState, event: kinds.RunResumed, _at: str) -> RunState:
-    repo, worktree = event.repo or state.repo, event.worktree or state.worktree
-    limits, awaited = limits_from(event.limits, state.limits), looked_at_again(state.awaited)
-    added = event.added or state.added
-    return replace(state, limits=limits, repo=repo, worktree=worktree, awaited=awaited, added=added)
+    repo, worktree = event.repo or state.identity.repo, event.worktree or state.identity.worktree
+    limits, awaited = limits_from(event.limits, state.brief.limits), looked_at_again(state.relations.awaited)
+    added = event.added or state.brief.added
+    return replace(
+        state,
+        brief=replace(state.brief, limits=limits, added=added),
+        identity=replace(state.identity, repo=repo, worktree=worktree),
+        relations=replace(state.relations, awaited=awaited),
+    )
 
 
 def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunState:
-    again = state.stage == event.stage or event.attempt > 1
-    known = state.stages.get(event.stage, StageState())
-    told = not state.stage and known.status == "running"  # asked before it began
+    again = state.progress.stage == event.stage or event.attempt > 1
+    known = state.progress.stages.get(event.stage, StageState())
+    told = not state.progress.stage and known.status == "running"  # asked before it began
     first = event.attempt == known.since + 1
-    old = state.turn
+    old = state.progress.turn
     turn = Turn(step=old.step, material=event.material)
-    if again or not state.stage:  # between stages there is what the last one read for the next
+    if again or not state.progress.stage:  # between stages there is what the last one read for the next
         turn = replace(turn, recent=old.recent, views=old.views, alone=old.alone)
     return replace(
         state,
-        stage=event.stage,
-        stages=_stage(state, event.stage, status="running", attempt=event.attempt),
-        turn=turn,
-        submission=None,
-        verdict=None,
-        findings=state.findings if again else (),
-        rejected=draft_kept(state, event.stage) if first else state.rejected if again else None,
-        answers=state.answers if again or told else (),
-        trees={**state.trees, "work": event.tree} if event.tree else state.trees,
-        untrusted=with_source(state.untrusted, REPOSITORY if event.material else ""),
+        progress=replace(
+            state.progress,
+            stage=event.stage,
+            stages=_stage(state, event.stage, status="running", attempt=event.attempt),
+            turn=turn,
+            untrusted=with_source(state.progress.untrusted, REPOSITORY if event.material else ""),
+        ),
+        review=replace(
+            state.review,
+            submission=None,
+            verdict=None,
+            findings=state.review.findings if again else (),
+            rejected=draft_kept(state, event.stage) if first else state.review.rejected if again else None,
+        ),
+        people=replace(state.people, answers=state.people.answers if again or told else ()),
+        work=replace(state.work, trees={**state.work.trees, "work": event.tree} if event.tree else state.work.trees),
     )
 
 
 def _stage_skipped(state: RunState, event: kinds.StageSkipped, _at: str) -> RunState:
-    return replace(state, stages=_stage(state, event.stage, status="skipped", reason=event.reason))
+    return replace(
+        state,
+        progress=replace(state.progress, stages=_stage(state, event.stage, status="skipped", reason=event.reason)),
+    )
 
 
 def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunState:
-    repeated = event.step == state.turn.step
-    stage = state.stages.get(event.stage, StageState())
+    repeated = event.step == state.progress.turn.step
+    stage = state.progress.stages.get(event.stage, StageState())
     totals = replace(
-        state.totals,
-        steps=state.totals.steps + (0 if repeated else 1),
-        max_step_prompt_tokens=max(state.totals.max_step_prompt_tokens, event.context_tokens),
+        state.usage.totals,
+        steps=state.usage.totals.steps + (0 if repeated else 1),
+        max_step_prompt_tokens=max(state.usage.totals.max_step_prompt_tokens, event.context_tokens),
     )
     turn = replace(
-        state.turn,
+        state.progress.turn,
         step=event.step,
         calling=True,
         replied=False,
@@ -169,16 +178,18 @@ def _model_called(state: RunState, event: kinds.ModelCalled, _at: str) -> RunSta
         started_event=None,
         results=(),
         seen=event.seen,
-        steps_in_attempt=state.turn.steps_in_attempt + (0 if repeated else 1),
+        steps_in_attempt=state.progress.turn.steps_in_attempt + (0 if repeated else 1),
     )
     stages = _stage(state, event.stage, steps=stage.steps + (0 if repeated else 1))
-    return replace(state, totals=totals, turn=turn, stages=stages)
+    return replace(
+        state, usage=replace(state.usage, totals=totals), progress=replace(state.progress, turn=turn, stages=stages)
+    )
 
 
 def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunState:
     usage = {key: int(cast("int", value)) for key, value in event.usage.items()}
     prompt, completion = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
-    old, stage = state.totals, state.stages.get(state.stage, StageState())
+    old, stage = state.usage.totals, state.progress.stages.get(state.progress.stage, StageState())
     cost = event.cost_usd or 0.0
     totals = replace(
         old,
@@ -196,7 +207,7 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunSt
         for call in event.tool_calls
     )
     turn = replace(
-        state.turn,
+        state.progress.turn,
         calling=False,
         replied=True,
         said=event.text,
@@ -205,25 +216,31 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunSt
         done=0,
         started=False,
         results=(),
-        silent_steps=0 if calls else state.turn.silent_steps + 1,
+        silent_steps=0 if calls else state.progress.turn.silent_steps + 1,
     )
     stages = _stage(
         state,
-        state.stage,
+        state.progress.stage,
         prompt_tokens=stage.prompt_tokens + prompt,
         completion_tokens=stage.completion_tokens + completion,
         cost_usd=stage.cost_usd + cost,
     )
-    lately = spent_lately(state.lately, at=at, tokens=prompt + completion, usd=cost)
+    lately = spent_lately(state.usage.lately, at=at, tokens=prompt + completion, usd=cost)
     spending = spent_with(state, event, usage)
-    return replace(state, totals=totals, turn=turn, stages=stages, spending=spending, lately=lately)
+    return replace(
+        state,
+        usage=replace(state.usage, totals=totals, spending=spending, lately=lately),
+        progress=replace(state.progress, turn=turn, stages=stages),
+    )
 
 
 def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> RunState:
-    turn = replace(state.turn, calling=False)
-    totals = replace(state.totals, requests=state.totals.requests + event.requests)
+    turn = replace(state.progress.turn, calling=False)
+    totals = replace(state.usage.totals, requests=state.usage.totals.requests + event.requests)
     error = {"slug": event.slug, "message": event.message}
-    return replace(state, turn=turn, totals=totals, error=error)
+    return replace(
+        state, progress=replace(state.progress, turn=turn, error=error), usage=replace(state.usage, totals=totals)
+    )
 
 
 def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunState:
@@ -234,62 +251,69 @@ def _tool_started(state: RunState, event: kinds.ToolStarted, _at: str) -> RunSta
         "tree": event.tree,
         "arguments": event.arguments,
     }
-    return replace(state, turn=replace(state.turn, started=True, started_event=intent))
+    return replace(
+        state, progress=replace(state.progress, turn=replace(state.progress.turn, started=True, started_event=intent))
+    )
 
 
 def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunState:
-    turn = state.turn
+    turn = state.progress.turn
     return replace(
         state,
-        turn=replace(
-            turn,
-            done=event.index + 1,
-            started=False,
-            started_event=None,
-            results=(*turn.results, event),
-            views=views_with(turn.views, event.view),
-            seen=seen_after(turn, event),
-            loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
-            written=written_after(turn, event),
-            alone=alone_after(turn, event),
+        progress=replace(
+            state.progress,
+            turn=replace(
+                turn,
+                done=event.index + 1,
+                started=False,
+                started_event=None,
+                results=(*turn.results, event),
+                views=views_with(turn.views, event.view),
+                seen=seen_after(turn, event),
+                loop=(*turn.loop, event.result)[-LOOP_WINDOW:],
+                written=written_after(turn, event),
+                alone=alone_after(turn, event),
+            ),
+            untrusted=with_source(state.progress.untrusted, source_of(event.name) if event.text else ""),
         ),
-        totals=replace(state.totals, tool_calls=state.totals.tool_calls + 1),
-        denials=(*state.denials, *_denial(event)),
-        untrusted=with_source(state.untrusted, source_of(event.name) if event.text else ""),
+        usage=replace(state.usage, totals=replace(state.usage.totals, tool_calls=state.usage.totals.tool_calls + 1)),
+        people=replace(state.people, denials=(*state.people.denials, *_denial(event))),
     )
 
 
 def _step_finished(state: RunState, event: kinds.StepFinished, _at: str) -> RunState:
-    turn = state.turn
+    turn = state.progress.turn
     finished = FinishedStep(step=event.step, said=turn.said, results=turn.results)
     turn = replace(
         turn, replied=False, said="", calls=(), done=0, results=(), recent=(*turn.recent, finished)[-RECENT_STEPS:]
     )
-    trees = {**state.trees, "work": event.tree} if event.tree else state.trees
-    return replace(state, turn=turn, trees=trees)
+    trees = {**state.work.trees, "work": event.tree} if event.tree else state.work.trees
+    return replace(state, progress=replace(state.progress, turn=turn), work=replace(state.work, trees=trees))
 
 
 def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunState:
-    artifact = state.verdict.artifact if state.verdict else {}
-    reopened, turn = state.reopened, state.turn
+    artifact = state.review.verdict.artifact if state.review.verdict else {}
+    reopened, turn = state.review.reopened, state.progress.turn
     if reopened is not None and reopened.stage == event.stage:
         reopened = replace(reopened, open=False)
     return replace(
         state,
-        stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
-        artifacts={**state.artifacts, event.stage: artifact},
-        submission=None,
-        verdict=None,
-        findings=(),
-        answers=(),
-        stage="",
-        turn=Turn(step=turn.step, recent=turn.recent, views=turn.views) if event.reading else Turn(step=turn.step),
-        reopened=reopened,
+        progress=replace(
+            state.progress,
+            stages=_stage(state, event.stage, status="verified", artifact_digest=event.artifact_digest),
+            stage="",
+            turn=Turn(step=turn.step, recent=turn.recent, views=turn.views) if event.reading else Turn(step=turn.step),
+        ),
+        work=replace(state.work, artifacts={**state.work.artifacts, event.stage: artifact}),
+        review=replace(state.review, submission=None, verdict=None, findings=(), reopened=reopened),
+        people=replace(state.people, answers=()),
     )
 
 
 def _run_finished(state: RunState, event: kinds.RunFinished, at: str) -> RunState:
-    return replace(state, outcome=event.outcome, error=event.error, stage="", ended_at=at)
+    return replace(
+        state, progress=replace(state.progress, outcome=event.outcome, error=event.error, stage="", ended_at=at)
+    )
 
 
 _EVOLVERS = cast(

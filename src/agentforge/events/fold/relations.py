@@ -10,69 +10,94 @@ from typing import cast
 from agentforge.events import kinds
 from agentforge.events.fold.workspace_view import with_source
 from agentforge.events.kinds import conversation as conversing
-from agentforge.events.state.run_state import RunState, Turn
+from agentforge.events.state.attempt import Turn
+from agentforge.events.state.run_state import RunState
 
 
 def run_forked(state: RunState, event: kinds.RunForked, _at: str) -> RunState:
     """From here on it is another run: what was spent and judged before belongs to its parent."""
     return replace(
         state,
-        run_id=event.run_id,
-        parent=event.parent,
-        repo=event.repo,
-        worktree=event.worktree,
-        branch=event.branch,
-        model=event.model or state.model,
-        pull={**state.pull, "wanted": False} if state.pull else {},  # the parent's request is not the child's
-        inherited=state.spending,
-        spending={},
-        verdicts=0,
-        verdicts_passed=0,
-        forks=(),
-        attempts={},
-        candidates=1 if event.attempt else state.candidates,
-        candidate=event.attempt,
-        marks=(),
+        identity=replace(
+            state.identity,
+            run_id=event.run_id,
+            parent=event.parent,
+            repo=event.repo,
+            worktree=event.worktree,
+            branch=event.branch,
+            candidate=event.attempt,
+        ),
+        brief=replace(
+            state.brief,
+            model=event.model or state.brief.model,
+            candidates=1 if event.attempt else state.brief.candidates,
+        ),
+        relations=replace(
+            state.relations,
+            pull={**state.relations.pull, "wanted": False} if state.relations.pull else {},  # its parent asked for it
+            forks=(),
+            attempts={},
+        ),
+        usage=replace(state.usage, inherited=state.usage.spending, spending={}),
+        review=replace(state.review, verdicts=0, verdicts_passed=0),
+        people=replace(state.people, marks=()),
     )
 
 
 def fork_made(state: RunState, event: kinds.ForkMade, _at: str) -> RunState:
     """Name the child."""
-    return replace(state, forks=(*state.forks, {"child": event.child, "step": event.step}))
+    return replace(
+        state,
+        relations=replace(state.relations, forks=(*state.relations.forks, {"child": event.child, "step": event.step})),
+    )
 
 
 def run_marked(state: RunState, event: kinds.RunMarked, at: str) -> RunState:
     """Keep the mark."""
-    return replace(state, marks=(*state.marks, {"mark": event.mark, "note": event.note, "by": event.by, "at": at}))
+    return replace(
+        state,
+        people=replace(
+            state.people,
+            marks=(*state.people.marks, {"mark": event.mark, "note": event.note, "by": event.by, "at": at}),
+        ),
+    )
 
 
 def user_said(state: RunState, event: conversing.UserSaid, _at: str) -> RunState:
     """A turn begins: the loop counts anew, what was seen of files is still known."""
-    turn = Turn(step=state.turn.step, views=state.turn.views, seen=state.turn.seen)
-    untrusted = reduce(with_source, event.sources, state.untrusted)
-    return replace(state, stage=event.as_stage, turn=turn, error=None, untrusted=untrusted)
+    turn = Turn(step=state.progress.turn.step, views=state.progress.turn.views, seen=state.progress.turn.seen)
+    untrusted = reduce(with_source, event.sources, state.progress.untrusted)
+    return replace(
+        state, progress=replace(state.progress, stage=event.as_stage, turn=turn, error=None, untrusted=untrusted)
+    )
 
 
 def user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> RunState:
     """What goes with the words may come from where nobody vouches for it; the loop goes on."""
-    return replace(state, untrusted=reduce(with_source, event.sources, state.untrusted))
+    return replace(
+        state, progress=replace(state.progress, untrusted=reduce(with_source, event.sources, state.progress.untrusted))
+    )
 
 
 def user_ran(state: RunState, _event: conversing.UserRan, _at: str) -> RunState:
     """What a command writes is nobody's word, whoever ran it."""
-    return replace(state, untrusted=with_source(state.untrusted, "command output"))
+    return replace(
+        state, progress=replace(state.progress, untrusted=with_source(state.progress.untrusted, "command output"))
+    )
 
 
 def turn_finished(state: RunState, _event: conversing.TurnFinished, _at: str) -> RunState:
     """Nothing is under way any more."""
-    turn = replace(state.turn, calling=False, replied=False, calls=(), done=0, started=False, started_event=None)
-    return replace(state, turn=turn)
+    turn = replace(
+        state.progress.turn, calling=False, replied=False, calls=(), done=0, started=False, started_event=None
+    )
+    return replace(state, progress=replace(state.progress, turn=turn))
 
 
 def session_changed(state: RunState, event: conversing.SessionChanged, _at: str) -> RunState:
     """Another model for what comes next; everything else of a change belongs to the conversation."""
     model = event.changes.get("model")
-    return replace(state, model=str(model)) if model else replace(state)
+    return replace(state, brief=replace(state.brief, model=str(model))) if model else state
 
 
 def history_compacted(state: RunState, event: conversing.HistoryCompacted, _at: str) -> RunState:
@@ -87,7 +112,7 @@ def child_finished(state: RunState, event: conversing.ChildFinished, _at: str) -
 
 def _used(state: RunState, used: Mapping[str, object], cost_usd: float | None) -> RunState:
     usage = cast("Mapping[str, int]", used)
-    old = state.totals
+    old = state.usage.totals
     totals = replace(
         old,
         llm_calls=old.llm_calls + usage.get("llm_calls", 0),
@@ -97,4 +122,4 @@ def _used(state: RunState, used: Mapping[str, object], cost_usd: float | None) -
         cost_usd=old.cost_usd + (cost_usd or 0.0),
         cost_known=old.cost_known and cost_usd is not None,
     )
-    return replace(state, totals=totals)
+    return replace(state, usage=replace(state.usage, totals=totals))

@@ -7,28 +7,34 @@ from dataclasses import replace
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Json
-from agentforge.events.state.run_state import Reopening, RunState, StageState, Turn
+from agentforge.events.state.attempt import Reopening, StageState, Turn
+from agentforge.events.state.run_state import RunState
 
 
 def stage_reopened(state: RunState, event: kinds.StageReopened, _at: str) -> RunState:
     """The stage and the one that asked for it are pending again; what the stage had is kept, unless a human wants another."""
     if event.undone:
         return _undone(state, event)
-    known = state.stages.get(event.stage, StageState())
+    known = state.progress.stages.get(event.stage, StageState())
     reopened = Reopening(
         stage=event.stage,
         by=event.by,
-        times=(state.reopened.times if state.reopened else 0) + 1,
+        times=(state.review.reopened.times if state.review.reopened else 0) + 1,
         open=True,
         attempt=known.attempt,
         findings=event.findings,
-        draft=state.submission.draft if state.submission else {},
-        facts=state.facts.get(event.stage, {}),
-        tree=state.trees.get(event.stage, ""),
-        evidence=state.evidence.get(event.stage, ""),
+        draft=state.review.submission.draft if state.review.submission else {},
+        facts=state.work.facts.get(event.stage, {}),
+        tree=state.work.trees.get(event.stage, ""),
+        evidence=state.work.evidence.get(event.stage, ""),
     )
-    pending = {name: replace(state.stages[name], status="pending") for name in (event.stage, event.by)}
-    return replace(_between(state), stages={**state.stages, **pending}, findings=event.findings, reopened=reopened)
+    pending = {name: replace(state.progress.stages[name], status="pending") for name in (event.stage, event.by)}
+    after = _between(state)
+    return replace(
+        after,
+        progress=replace(after.progress, stages={**state.progress.stages, **pending}),
+        review=replace(after.review, findings=event.findings, reopened=reopened),
+    )
 
 
 def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
@@ -38,23 +44,30 @@ def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
         name: replace(known, status="pending", artifact_digest="", results=(), since=known.attempt)
         if name in gone and known.status != "skipped"
         else known
-        for name, known in state.stages.items()
+        for name, known in state.progress.stages.items()
     }
+    after, work, people = _between(state), state.work, state.people
+    answers = (*(() if state.progress.stage else people.answers), *((event.answer,) if event.answer else ()))
+    went_back = (*people.went_back, event.escalation_id) if event.escalation_id else people.went_back
     return replace(
-        _between(state),
-        stages=stages,
-        answers=(*(() if state.stage else state.answers), *((event.answer,) if event.answer else ())),
-        findings=event.findings,
-        kept={**state.kept, **_kept(state, event)} if event.keep else {},
-        ahead={},
-        artifacts={name: value for name, value in state.artifacts.items() if name not in gone},
-        facts={name: value for name, value in state.facts.items() if name not in gone},
-        trees={**{name: tree for name, tree in state.trees.items() if name not in gone}, "work": event.tree},
-        evidence={name: value for name, value in state.evidence.items() if name not in gone},
-        reopened=None,
-        error=None,
-        went_back=(*state.went_back, event.escalation_id) if event.escalation_id else state.went_back,
-        sent_back=(*state.sent_back, *(fact_key(finding) for finding in event.findings)),
+        after,
+        progress=replace(after.progress, stages=stages, error=None),
+        review=replace(
+            after.review,
+            findings=event.findings,
+            kept={**state.review.kept, **_kept(state, event)} if event.keep else {},
+            ahead={},
+            reopened=None,
+            sent_back=(*state.review.sent_back, *(fact_key(finding) for finding in event.findings)),
+        ),
+        work=replace(
+            work,
+            artifacts={name: value for name, value in work.artifacts.items() if name not in gone},
+            facts={name: value for name, value in work.facts.items() if name not in gone},
+            trees={**{name: tree for name, tree in work.trees.items() if name not in gone}, "work": event.tree},
+            evidence={name: value for name, value in work.evidence.items() if name not in gone},
+        ),
+        people=replace(after.people, answers=answers, went_back=went_back),
     )
 
 
@@ -65,7 +78,7 @@ def fact_key(finding: Json) -> str:
 
 def draft_kept(state: RunState, stage: str) -> Json | None:
     """What the stage had before it was opened again; None when it was not, or had nothing."""
-    draft = state.kept.get(stage, {}).get("draft")
+    draft = state.review.kept.get(stage, {}).get("draft")
     return draft if isinstance(draft, Mapping) else None
 
 
@@ -84,12 +97,12 @@ def _kept(state: RunState, event: kinds.StageReopened) -> dict[str, Json]:
 
 def _had(state: RunState, event: kinds.StageReopened, name: str) -> tuple[Json | None, str]:
     """The artifact of a stage and its tree: as they were accepted, or as they are under way."""
-    accepted, tree = state.artifacts.get(name), state.trees.get(name, "")
-    if accepted or name != state.stage:
+    accepted, tree = state.work.artifacts.get(name), state.work.trees.get(name, "")
+    if accepted or name != state.progress.stage:
         return (accepted, tree) if accepted else (None, "")
-    if state.verdict is not None and state.verdict.passed:
-        return state.verdict.artifact, tree
-    draft = state.submission.draft if state.submission else state.rejected
+    if state.review.verdict is not None and state.review.verdict.passed:
+        return state.review.verdict.artifact, tree
+    draft = state.review.submission.draft if state.review.submission else state.review.rejected
     if event.work:
         return draft, event.work
     by_reason = event.reason == "belongs_here" or event.by == event.stage  # what older logs kept of work under way
@@ -98,18 +111,22 @@ def _had(state: RunState, event: kinds.StageReopened, name: str) -> tuple[Json |
 
 def reopening_ended(state: RunState, event: kinds.ReopeningEnded, _at: str) -> RunState:
     """The stage has again what it had; the other is verified once more."""
-    reopened = state.reopened
+    reopened = state.review.reopened
     if reopened is None:
-        return replace(state)
-    trees = {**state.trees, event.stage: reopened.tree, "work": state.trees.get(reopened.by, "")}
+        return state
+    trees = {**state.work.trees, event.stage: reopened.tree, "work": state.work.trees.get(reopened.by, "")}
+    after, work, known = _between(state), state.work, state.progress.stages
+    stages = {**known, event.stage: replace(known[event.stage], status="verified")}
     return replace(
-        _between(state),
-        stages={**state.stages, event.stage: replace(state.stages[event.stage], status="verified")},
-        facts={**state.facts, event.stage: reopened.facts},
-        trees=trees,
-        evidence={**state.evidence, event.stage: reopened.evidence},
-        reopened=replace(reopened, open=False, ended=event.reason),
-        error=None,
+        after,
+        progress=replace(after.progress, stages=stages, error=None),
+        review=replace(after.review, reopened=replace(reopened, open=False, ended=event.reason)),
+        work=replace(
+            work,
+            facts={**work.facts, event.stage: reopened.facts},
+            trees=trees,
+            evidence={**work.evidence, event.stage: reopened.evidence},
+        ),
     )
 
 
@@ -117,11 +134,7 @@ def _between(state: RunState) -> RunState:
     """No stage is under way."""
     return replace(
         state,
-        stage="",
-        submission=None,
-        verdict=None,
-        findings=(),
-        rejected=None,
-        answers=(),
-        turn=Turn(step=state.turn.step),
+        progress=replace(state.progress, stage="", turn=Turn(step=state.progress.turn.step)),
+        review=replace(state.review, submission=None, verdict=None, findings=(), rejected=None),
+        people=replace(state.people, answers=()),
     )

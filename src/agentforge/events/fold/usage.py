@@ -9,7 +9,8 @@ from typing import cast
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Event, ModelReplied
-from agentforge.events.state.run_state import Limits, RunState, Spent, StageState
+from agentforge.events.state.attempt import StageState
+from agentforge.events.state.run_state import Limits, RunState, Spent
 
 _MAX_COUNTED_GAP_S = 3600.0
 _AFTER_A_PAUSE = (
@@ -25,9 +26,9 @@ _AFTER_A_PAUSE = (
 
 def gap_s(state: RunState, event: Event, at: str) -> float:
     """Seconds since the last event; none while nobody drove the run, none when the clock was set back."""
-    if not state.last_at or isinstance(event, _AFTER_A_PAUSE) or state.open_escalations:
+    if not state.progress.last_at or isinstance(event, _AFTER_A_PAUSE) or state.people.open_escalations:
         return 0.0
-    gap = (datetime.fromisoformat(at) - datetime.fromisoformat(state.last_at)).total_seconds()
+    gap = (datetime.fromisoformat(at) - datetime.fromisoformat(state.progress.last_at)).total_seconds()
     return min(max(gap, 0.0), _MAX_COUNTED_GAP_S)
 
 
@@ -62,7 +63,7 @@ def rate(state: RunState) -> tuple[int, float]:
     Returns:
         Tokens, US dollars.
     """
-    recent = [item for item in state.lately if _is_recent(item, state.last_at)]
+    recent = [item for item in state.usage.lately if _is_recent(item, state.progress.last_at)]
     return sum(item[1] for item in recent), sum(item[2] for item in recent)
 
 
@@ -77,9 +78,9 @@ def spent_with(state: RunState, event: ModelReplied, usage: Mapping[str, int]) -
     Args:
         usage: of the reply, by the names of `messages.Usage`.
     """
-    attempt = state.stages.get(state.stage, StageState()).attempt
-    key = f"{state.stage} {attempt} {event.model}"
-    old = state.spending.get(key) or Spent(stage=state.stage, attempt=attempt, model=event.model)
+    attempt = state.progress.stages.get(state.progress.stage, StageState()).attempt
+    key = f"{state.progress.stage} {attempt} {event.model}"
+    old = state.usage.spending.get(key) or Spent(stage=state.progress.stage, attempt=attempt, model=event.model)
     spent = replace(
         old,
         calls=old.calls + 1,
@@ -91,4 +92,4 @@ def spent_with(state: RunState, event: ModelReplied, usage: Mapping[str, int]) -
         cost_usd=old.cost_usd + (event.cost_usd or 0.0),
         unpriced=old.unpriced + (event.cost_usd is None),
     )
-    return {**state.spending, key: spent}
+    return {**state.usage.spending, key: spent}

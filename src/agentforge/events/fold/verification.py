@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from agentforge.events import kinds
-from agentforge.events.state.run_state import RunState, StageState, Submission, Verdict
+from agentforge.events.state.attempt import StageState, Submission, Verdict
+from agentforge.events.state.run_state import RunState
 
 Result = Mapping[str, object]
 
@@ -31,27 +32,35 @@ FINDINGS_KEPT = 30
 
 def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str) -> RunState:
     """The draft is what will be measured; drafts of later stages in the same reply wait."""
-    waiting = {name: draft for name, draft in {**state.ahead, **event.ahead}.items() if name != event.stage}
-    kept = state.kept
+    waiting = {name: draft for name, draft in {**state.review.ahead, **event.ahead}.items() if name != event.stage}
+    kept = state.review.kept
     if event.by == "harness" and kept.get(event.stage, {}).get("work"):
         kept = {**kept, event.stage: {**kept[event.stage], "measured": True}}
     submission = Submission(draft=event.draft, by=event.by)
-    turn = replace(state.turn, step=max(state.turn.step, event.step))
-    return replace(state, submission=submission, verdict=None, ahead=waiting, kept=kept, turn=turn)
+    turn = replace(state.progress.turn, step=max(state.progress.turn.step, event.step))
+    return replace(
+        state,
+        review=replace(state.review, submission=submission, verdict=None, ahead=waiting, kept=kept),
+        progress=replace(state.progress, turn=turn),
+    )
 
 
 def facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:
     """Keep the facts; what was submitted is from here on the draft as the harness repaired it."""
-    submission = state.submission
-    if submission is not None and event.name == state.stage:
+    submission = state.review.submission
+    if submission is not None and event.name == state.progress.stage:
         draft = submission.draft if event.draft is None else event.draft
         submission = replace(submission, draft=draft, facts=event.facts, tree=event.tree, repairs=event.repairs)
-    trees = {**state.trees, event.name: event.tree} if event.tree else state.trees
+    trees = {**state.work.trees, event.name: event.tree} if event.tree else state.work.trees
     if event.tree and event.name != "baseline":  # the workspace was measured as it stands: its last snapshot
         trees = {**trees, "work": event.work or event.tree}
-    evidence = {**state.evidence, event.name: event.evidence} if event.evidence else state.evidence
-    facts = {**state.facts, event.name: event.facts}
-    return replace(state, facts=facts, submission=submission, trees=trees, evidence=evidence)
+    evidence = {**state.work.evidence, event.name: event.evidence} if event.evidence else state.work.evidence
+    facts = {**state.work.facts, event.name: event.facts}
+    return replace(
+        state,
+        work=replace(state.work, facts=facts, trees=trees, evidence=evidence),
+        review=replace(state.review, submission=submission),
+    )
 
 
 def stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> RunState:
@@ -64,18 +73,21 @@ def stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Run
         artifact_digest=event.artifact_digest,
     )
     known = replace(
-        state.stages.get(event.stage, StageState()),
+        state.progress.stages.get(event.stage, StageState()),
         results=event.results,
         repairs=event.repairs,
         status="running" if event.passed else "failed",
     )
     return replace(
         state,
-        verdict=verdict,
-        verdicts=state.verdicts + 1,
-        verdicts_passed=state.verdicts_passed + event.passed,
-        findings=refusals(event.results)[:FINDINGS_KEPT],
-        stages={**state.stages, event.stage: known},
-        submission=state.submission if event.passed else None,
-        rejected=None if event.passed or state.submission is None else state.submission.draft,
+        review=replace(
+            state.review,
+            verdict=verdict,
+            verdicts=state.review.verdicts + 1,
+            verdicts_passed=state.review.verdicts_passed + event.passed,
+            findings=refusals(event.results)[:FINDINGS_KEPT],
+            submission=state.review.submission if event.passed else None,
+            rejected=None if event.passed or state.review.submission is None else state.review.submission.draft,
+        ),
+        progress=replace(state.progress, stages={**state.progress.stages, event.stage: known}),
     )

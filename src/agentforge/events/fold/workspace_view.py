@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from agentforge.events import kinds
 from agentforge.events.kinds import Json, ToolFinished
-from agentforge.events.state.run_state import VIEWS_KEPT, Turn
+from agentforge.events.state.attempt import VIEWS_KEPT, Turn
 
 _END_OF_FILE = 1 << 40
 

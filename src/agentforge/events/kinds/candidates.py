@@ -89,8 +89,13 @@ def best_of(rows: tuple[Json, ...]) -> tuple[Json | None, str]:
 
 def attempts_started(state: RunState, event: AttemptsStarted, _at: str) -> RunState:
     """Remember who is on the way; done again after a crash it changes nothing."""
-    known = state.attempts.get("rows", ()) if state.attempts.get("stage") == event.stage else ()
-    return replace(state, attempts={"stage": event.stage, "children": list(event.children), "rows": known})
+    known = state.relations.attempts.get("rows", ()) if state.relations.attempts.get("stage") == event.stage else ()
+    return replace(
+        state,
+        relations=replace(
+            state.relations, attempts={"stage": event.stage, "children": list(event.children), "rows": known}
+        ),
+    )
 
 
 def attempt_finished(state: RunState, event: AttemptFinished, _at: str) -> RunState:
@@ -100,7 +105,7 @@ def attempt_finished(state: RunState, event: AttemptFinished, _at: str) -> RunSt
     }
     rows = [one for one in _rows(state) if one.get("number") != event.number]
     used = cast("Mapping[str, int]", event.used)
-    old = state.totals
+    old = state.usage.totals
     totals = replace(
         old,
         steps=old.steps + used.get("steps", 0),
@@ -112,13 +117,17 @@ def attempt_finished(state: RunState, event: AttemptFinished, _at: str) -> RunSt
         cost_usd=old.cost_usd + float(used.get("cost_usd", 0)),
         cost_known=old.cost_known and not used.get("unpriced", 0),
     )
-    return replace(state, attempts={**state.attempts, "rows": [*rows, row]}, totals=totals)
+    return replace(
+        state,
+        relations=replace(state.relations, attempts={**state.relations.attempts, "rows": [*rows, row]}),
+        usage=replace(state.usage, totals=totals),
+    )
 
 
 def attempt_chosen(state: RunState, event: AttemptChosen, _at: str) -> RunState:
     """The winner's work is taken over stage by stage."""
     chosen = {"number": event.number, "child": event.child, "reason": event.reason, "stages": event.stages}
-    return replace(state, attempts={**state.attempts, "chosen": chosen})
+    return replace(state, relations=replace(state.relations, attempts={**state.relations.attempts, "chosen": chosen}))
 
 
 def _rank(row: Json) -> tuple[float, int, int]:
@@ -131,5 +140,5 @@ def _score(row: Json) -> float:
 
 
 def _rows(state: RunState) -> list[Json]:
-    rows = state.attempts.get("rows")
+    rows = state.relations.attempts.get("rows")
     return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, (list, tuple)) else []

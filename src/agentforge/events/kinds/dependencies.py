@@ -59,14 +59,18 @@ class TaskArrived(Event):
 def task_awaited(state: RunState, event: TaskAwaited, _at: str) -> RunState:
     """The run knows that it waits, or that it waits in vain."""
     seen = {"status": event.status, "need": event.need, "seen": event.seen, "trails": list(event.trails)}
-    return replace(state, awaited={**state.awaited, event.key: seen})
+    return replace(state, relations=replace(state.relations, awaited={**state.relations.awaited, event.key: seen}))
 
 
 def task_arrived(state: RunState, event: TaskArrived, _at: str) -> RunState:
     """The need is met; a run that waited for what it starts from has it now."""
     seen = {"status": "arrived", "repo": event.repo, "task_id": event.task_id, "found": event.found}
-    state = replace(state, awaited={**state.awaited, event.key: seen})
-    return replace(state, base_commit=event.base, base_ref=event.base_ref or None) if event.base else state
+    state = replace(state, relations=replace(state.relations, awaited={**state.relations.awaited, event.key: seen}))
+    return (
+        replace(state, identity=replace(state.identity, base_commit=event.base, base_ref=event.base_ref or None))
+        if event.base
+        else state
+    )
 
 
 def looked_at_again(awaited: Mapping[str, Json]) -> dict[str, Json]:
@@ -98,7 +102,9 @@ def part_started(state: RunState, event: PartStarted, _at: str) -> RunState:
     row = {"path": event.path, "task_id": event.task_id, "base_commit": event.base_commit}
     if event.part:
         row |= {"repo": event.repo, "part": event.part}
-    return replace(state, parts={**state.parts, event.part or event.repo: row})
+    return replace(
+        state, relations=replace(state.relations, parts={**state.relations.parts, event.part or event.repo: row})
+    )
 
 
 def part_label(row: Mapping[str, object]) -> str:

@@ -46,11 +46,11 @@ class Examined(Event):
 
 def examined(state: RunState, event: Examined, _at: str) -> RunState:
     """Keep what came of it; the run is between two stages again."""
-    from agentforge.events.state.run_state import StageState, Turn
+    from agentforge.events.state.attempt import StageState, Turn
 
-    known = state.stages.get(EXAMINE, StageState())
+    known = state.progress.stages.get(EXAMINE, StageState())
     known = replace(known, status="skipped" if event.reason else "verified", reason=event.reason)
-    before = state.facts.get(EXAMINE, {})
+    before = state.work.facts.get(EXAMINE, {})
     repairs = int(str(before.get("repairs", 0))) if before.get("asked") == event.asked else 0
     facts = {
         "tree": event.tree, "asked": event.asked, "path": event.path, "source": event.source, "rows": list(event.rows),
@@ -58,9 +58,12 @@ def examined(state: RunState, event: Examined, _at: str) -> RunState:
     }  # fmt: skip
     return replace(
         state,
-        stage="",
-        stages={**state.stages, EXAMINE: known},
-        facts={**state.facts, EXAMINE: facts},
-        turn=Turn(step=state.turn.step),
-        error=None,
+        progress=replace(
+            state.progress,
+            stage="",
+            stages={**state.progress.stages, EXAMINE: known},
+            turn=Turn(step=state.progress.turn.step),
+            error=None,
+        ),
+        work=replace(state.work, facts={**state.work.facts, EXAMINE: facts}),
     )

@@ -1,22 +1,17 @@
-"""The state of a run: a fold of its events, bounded in size whatever the run's length."""
+"""The state of a run: a fold of its events, bounded in size whatever the run's length.
+
+It holds eight records and the conversation. Whoever decides something about one side of a run takes that record.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
 
-from agentforge.events.kinds import EscalationResolved, Json, ToolFinished
+from agentforge.events.kinds import EscalationResolved, Json
+from agentforge.events.state.attempt import Reopening, StageState, Submission, Turn, Verdict
 from agentforge.events.state.talk import Talk
 from agentforge.frozen import dataclass
-
-RECENT_STEPS = 3
-"""How many finished steps a context may show (seed 001 section 3.5: "keep only last 3")."""
-LOOP_WINDOW = 25
-"""Calls that are remembered: enough to see the longest cycle (5 calls) gone through as often as the loop allows (5)."""
-VIEWS_KEPT = 24
-
-StageStatus = Literal["pending", "running", "verified", "waiting", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,108 +37,6 @@ class Limits:
     stage_steps: int = 25
     usd_per_minute: float | None = None
     tokens_per_minute: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageState:
-    """One stage of the run.
-
-    Attributes:
-        since: the last attempt that counts no more, because a human had the stage done again.
-        results, repairs: of its last verdict, see events.kinds.StageVerified.
-    """
-
-    status: StageStatus = "pending"
-    attempt: int = 0
-    steps: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float = 0.0
-    artifact_digest: str = ""
-    reason: str = ""
-    results: tuple[Json, ...] = ()
-    since: int = 0
-    repairs: tuple[Json, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One tool call of the reply that is being carried out."""
-
-    call_id: str
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedStep:
-    """A step as a later context may show it."""
-
-    step: int
-    said: str
-    results: tuple[ToolFinished, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """Where the agent loop stands inside the current stage attempt.
-
-    Attributes:
-        calling: a request was sent and no reply is recorded.
-        calls: the calls of the current reply; `done` of them are finished; `started` = one was begun and not finished.
-        results: observations of the current step so far.
-        recent: the last finished steps, oldest first.
-        views: parts of files (path, {offset, limit}) that the model asked to see, most recent last.
-        seen: digests of the viewed files as the model last saw or wrote them, by repository path.
-        loop: digests of the last (call, result) pairs.
-        said: text of the current reply.
-        silent_steps: replies in a row without a tool call.
-        material: digest of the stable front of the stage's contexts.
-        written: names of the definitions that this attempt of a small model has written.
-        alone: definition -> in how many rounds a sample of it passed and nothing agreed with it.
-    """
-
-    step: int = 0
-    calling: bool = False
-    replied: bool = False
-    said: str = ""
-    finish: str = ""
-    calls: tuple[Call, ...] = ()
-    done: int = 0
-    started: bool = False
-    started_event: Json | None = None
-    results: tuple[ToolFinished, ...] = ()
-    recent: tuple[FinishedStep, ...] = ()
-    views: tuple[tuple[str, Json], ...] = ()
-    seen: Json = field(default_factory=dict)
-    loop: tuple[str, ...] = ()
-    steps_in_attempt: int = 0
-    silent_steps: int = 0
-    material: str = ""
-    written: tuple[str, ...] = ()
-    alone: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
-    """A draft on its way through verification; `repairs` tells what the harness mended in it before it measured."""
-
-    draft: Json
-    by: str
-    facts: Json | None = None
-    tree: str = ""
-    repairs: tuple[Json, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """The last verdict of the current stage."""
-
-    passed: bool
-    attempt: int
-    results: tuple[Json, ...]
-    artifact: Json
-    artifact_digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,32 +66,6 @@ class Escalation:
             "reason": self.reason,
             "question": self.question,
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reopening:
-    """How a stage that had passed was opened again, the last time.
-
-    Attributes:
-        by: the stage that asked for it, with the draft that is verified again.
-        times: how often a stage was opened again in this run.
-        open: whether it still is.
-        attempt: the last attempt of the stage before.
-        facts, tree, evidence: what had been measured when it passed.
-        ended: why nothing came of it; "" when something did.
-    """
-
-    stage: str
-    by: str
-    times: int
-    open: bool
-    attempt: int = 0
-    findings: tuple[Json, ...] = ()
-    draft: Json = field(default_factory=dict)
-    facts: Json = field(default_factory=dict)
-    tree: str = ""
-    evidence: str = ""
-    ended: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,127 +108,27 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunState:
-    """Everything that decides what happens next.
+class RunIdentity:
+    """Which run this is, and where it works.
 
     Attributes:
-        stage: the current stage, "" before the first and after the last.
-        findings: failed rules of the last verdict, and a human's reasons.
-        rejected: the draft that the last verdict, or a human, refused.
-        ahead: drafts that came together with an earlier stage's, by stage; each waits until its stage begins.
-        artifacts: accepted artifacts by stage name.
-        facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
-        trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
-        evidence: digests of the blobs with the details behind facts, by name.
-        reopened: how a stage was opened again by a later one; None when none was.
-        answers: human answers that belong to the current stage, newest last.
-        went_back: escalations whose answer opened an earlier stage again.
-        sent_back: facts for which a stage was opened again by itself, so that each does it once.
-        kept: what stages had before they were opened again, and where they begin now: {draft, tree, before, work,
-            measured: it was handed in and measured again}.
-        denials: calls that were not approved: {step, tool, reason}.
-        spending: what was asked of models, by stage, attempt and model; of this run alone.
-        inherited: the same for the records that a fork shares with its parent.
-        verdicts, verdicts_passed: how often a stage was judged, and accepted.
-        forks: runs that were forked from this one: {child, step}.
-        marks: what a human said of the delivery: {mark, note, by, at}.
-        talk: the conversation of a session or subagent; empty for a task.
-        active_s: seconds of wall time in which a process drove the run.
-        last_at: time stamp of the last event (ISO 8601, UTC).
-        lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
-        after: what other runs must reach before this one begins.
-        pull: what the run has to do with a pull request, see RunStarted.
-        candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
-        added: stages from outside, see pipeline.adding: {name, after, writes, files, source, digest}.
-        examiner: who examines the delivered tree, see RunStarted; {} = nobody.
+        kind: "task", "session" or "subagent".
+        parent: the run that it was forked or delegated from.
         candidate: the number of this run among its parent's attempts, 0 = it is none.
-        attempts: those of this run: {stage, children, rows, chosen}, see events.attempting.
-        profile: "" or "small", see pipeline.small; grade: what the model has shown on this machine, {} = nothing is known.
-        awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
-        parts: the tasks that a plan became, by what the plan calls them: {path, task_id, base_commit, repo, part}.
-        untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
+        digests, versions: what it was started with, see RunStarted.
     """
 
     run_id: str = ""
     kind: str = "task"
-    request: str = ""
+    parent: str | None = None
+    candidate: int = 0
     repo: str = ""
     base_commit: str = ""
     base_ref: str | None = None
     worktree: str = ""
     branch: str = ""
-    mode: str = "autonomous"
-    approve: tuple[str, ...] = ()
-    model: str = ""
-    limits: Limits = Limits()
-    tests: tuple[str, ...] = ()
     digests: Json = field(default_factory=dict)
     versions: Json = field(default_factory=dict)
-    apply: bool = False
-    parent: str | None = None
-    left_out: tuple[str, ...] = ()
-    workflow: str = ""
-    violations: tuple[Json, ...] = ()
-    after: tuple[Json, ...] = ()
-    pull: Json = field(default_factory=dict)
-    profile: str = ""
-    candidates: int = 1
-    candidates_from: str = "green"
-    candidate: int = 0
-    added: tuple[Json, ...] = ()
-    examiner: Json = field(default_factory=dict)
-    refactoring: Json = field(default_factory=dict)
-    attempts: Json = field(default_factory=dict)
-    grade: Json = field(default_factory=dict)
-    awaited: Mapping[str, Json] = field(default_factory=dict)
-    started_at: str = ""
-    last_at: str = ""
-    active_s: float = 0.0
-    stage: str = ""
-    stages: Mapping[str, StageState] = field(default_factory=dict)
-    turn: Turn = Turn()
-    submission: Submission | None = None
-    verdict: Verdict | None = None
-    findings: tuple[Json, ...] = ()
-    rejected: Json | None = None
-    answers: tuple[str, ...] = ()
-    ahead: Mapping[str, Json] = field(default_factory=dict)
-    artifacts: Mapping[str, Json] = field(default_factory=dict)
-    facts: Mapping[str, Json] = field(default_factory=dict)
-    trees: Mapping[str, str] = field(default_factory=dict)
-    evidence: Mapping[str, str] = field(default_factory=dict)
-    escalations: Mapping[str, Escalation] = field(default_factory=dict)
-    totals: Totals = Totals()
-    denials: tuple[Json, ...] = ()
-    lately: tuple[tuple[str, int, float], ...] = ()
-    untrusted: tuple[str, ...] = ()
-    reopened: Reopening | None = None
-    delivered: Json | None = None
-    attested: Json | None = None
-    outcome: str = ""
-    error: Json | None = None
-    ended_at: str = ""
-    spending: Mapping[str, Spent] = field(default_factory=dict)
-    inherited: Mapping[str, Spent] = field(default_factory=dict)
-    verdicts: int = 0
-    verdicts_passed: int = 0
-    forks: tuple[Json, ...] = ()
-    marks: tuple[Json, ...] = ()
-    went_back: tuple[str, ...] = ()
-    sent_back: tuple[str, ...] = ()
-    kept: Mapping[str, Json] = field(default_factory=dict)
-    parts: Mapping[str, Json] = field(default_factory=dict)
-    talk: Talk = Talk()
-
-    @property
-    def open_escalations(self) -> tuple[Escalation, ...]:
-        """Escalations that nobody answered yet, oldest first."""
-        return tuple(item for item in self.escalations.values() if item.resolution is None)
-
-    @property
-    def waits_for(self) -> tuple[str, ...]:
-        """Keys of what this run waits for and that may come yet."""
-        return tuple(key for key, seen in self.awaited.items() if seen.get("status") == "waiting")
 
     @property
     def place_among(self) -> dict[str, str | int]:
@@ -369,3 +136,182 @@ class RunState:
         plan = self.digests.get("plan")
         part = {"part": str(plan.get("part") or plan.get("repo"))} if isinstance(plan, Mapping) else {}
         return {**part, **({"candidate": self.candidate} if self.candidate else {})}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What is asked of the run, and how it is to be done.
+
+    Attributes:
+        profile: "" or "small", see pipeline.small_models; grade: what the model has shown on this machine, {} = nothing is known.
+        candidates, candidates_from: how many independent attempts are wanted, and from which stage on.
+        added: stages from outside, see pipeline.plugins: {name, after, writes, files, source, digest}.
+        examiner: who examines the delivered tree, see RunStarted; {} = nobody.
+    """
+
+    request: str = ""
+    workflow: str = ""
+    violations: tuple[Json, ...] = ()
+    refactoring: Json = field(default_factory=dict)
+    mode: str = "autonomous"
+    approve: tuple[str, ...] = ()
+    model: str = ""
+    profile: str = ""
+    grade: Json = field(default_factory=dict)
+    limits: Limits = Limits()
+    tests: tuple[str, ...] = ()
+    apply: bool = False
+    left_out: tuple[str, ...] = ()
+    candidates: int = 1
+    candidates_from: str = "green"
+    added: tuple[Json, ...] = ()
+    examiner: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far the run has come, and how it ended.
+
+    Attributes:
+        stage: the current stage, "" before the first and after the last.
+        untrusted: where text that nobody vouches for came from, sorted; not empty = what the run does next is tainted.
+        active_s: seconds of wall time in which a process drove the run.
+        last_at: time stamp of the last event (ISO 8601, UTC).
+    """
+
+    stage: str = ""
+    stages: Mapping[str, StageState] = field(default_factory=dict)
+    turn: Turn = Turn()
+    untrusted: tuple[str, ...] = ()
+    started_at: str = ""
+    last_at: str = ""
+    active_s: float = 0.0
+    outcome: str = ""
+    error: Json | None = None
+    ended_at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """The draft under way and what became of those before it.
+
+    Attributes:
+        findings: failed rules of the last verdict, and a human's reasons.
+        rejected: the draft that the last verdict, or a human, refused.
+        ahead: drafts that came together with an earlier stage's, by stage; each waits until its stage begins.
+        reopened: how a stage was opened again by a later one; None when none was.
+        sent_back: facts for which a stage was opened again by itself, so that each does it once.
+        kept: what stages had before they were opened again, and where they begin now: {draft, tree, before, work,
+            measured: it was handed in and measured again}.
+        verdicts, verdicts_passed: how often a stage was judged, and accepted.
+    """
+
+    submission: Submission | None = None
+    verdict: Verdict | None = None
+    findings: tuple[Json, ...] = ()
+    rejected: Json | None = None
+    ahead: Mapping[str, Json] = field(default_factory=dict)
+    reopened: Reopening | None = None
+    sent_back: tuple[str, ...] = ()
+    kept: Mapping[str, Json] = field(default_factory=dict)
+    verdicts: int = 0
+    verdicts_passed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What the stages have made, what was measured of it, and what was delivered.
+
+    Attributes:
+        artifacts: accepted artifacts by stage name.
+        facts: measured facts that later stages rely on, by name ("baseline", "red", ...).
+        trees: git trees by what they stand for: a measured stage, "baseline", "work" (the last snapshot).
+        evidence: digests of the blobs with the details behind facts, by name.
+    """
+
+    artifacts: Mapping[str, Json] = field(default_factory=dict)
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    trees: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    delivered: Json | None = None
+    attested: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUsage:
+    """What the run has used.
+
+    Attributes:
+        spending: what was asked of models, by stage, attempt and model; of this run alone.
+        inherited: the same for the records that a fork shares with its parent.
+        lately: what the replies of the last minute used: (time stamp, tokens, USD), oldest first.
+    """
+
+    totals: Totals = Totals()
+    spending: Mapping[str, Spent] = field(default_factory=dict)
+    inherited: Mapping[str, Spent] = field(default_factory=dict)
+    lately: tuple[tuple[str, int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """What humans were asked, what they answered, and what they said of the delivery.
+
+    Attributes:
+        answers: human answers that belong to the current stage, newest last.
+        went_back: escalations whose answer opened an earlier stage again.
+        denials: calls that were not approved: {step, tool, reason}.
+        marks: what a human said of the delivery: {mark, note, by, at}.
+    """
+
+    escalations: Mapping[str, Escalation] = field(default_factory=dict)
+    answers: tuple[str, ...] = ()
+    went_back: tuple[str, ...] = ()
+    denials: tuple[Json, ...] = ()
+    marks: tuple[Json, ...] = ()
+
+    @property
+    def open_escalations(self) -> tuple[Escalation, ...]:
+        """Escalations that nobody answered yet, oldest first."""
+        return tuple(item for item in self.escalations.values() if item.resolution is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """What the run has to do with other runs and with a pull request.
+
+    Attributes:
+        after: what other runs must reach before this one begins.
+        awaited: what this run needs of others and how that stands, by key: {status: waiting, failed or arrived, ...}.
+        parts: the tasks that a plan became, by what the plan calls them: {path, task_id, base_commit, repo, part}.
+        forks: runs that were forked from this one: {child, step}.
+        attempts: the independent attempts of this run: {stage, children, rows, chosen}, see events.kinds.candidates.
+        pull: what the run has to do with a pull request, see RunStarted.
+    """
+
+    after: tuple[Json, ...] = ()
+    awaited: Mapping[str, Json] = field(default_factory=dict)
+    parts: Mapping[str, Json] = field(default_factory=dict)
+    forks: tuple[Json, ...] = ()
+    attempts: Json = field(default_factory=dict)
+    pull: Json = field(default_factory=dict)
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """Keys of what this run waits for and that may come yet."""
+        return tuple(key for key, seen in self.awaited.items() if seen.get("status") == "waiting")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """Everything that decides what happens next; `talk` is the conversation of a session or subagent, empty for a task."""
+
+    identity: RunIdentity = RunIdentity()
+    brief: Brief = Brief()
+    progress: Progress = Progress()
+    review: Review = Review()
+    work: Work = Work()
+    usage: RunUsage = RunUsage()
+    people: People = People()
+    relations: Relations = Relations()
+    talk: Talk = Talk()

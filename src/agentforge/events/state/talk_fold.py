@@ -12,7 +12,8 @@ from agentforge.events.state.talk import ENDED_WITH_PROCESS, Entry, Talk, talk_f
 
 if TYPE_CHECKING:
     from agentforge.events import kinds
-    from agentforge.events.state.run_state import Call, RunState
+    from agentforge.events.state.attempt import Call
+    from agentforge.events.state.run_state import RunState
     from agentforge.events.state.talk import Json
 
 CHECKPOINTS_KEPT = 200
@@ -37,7 +38,7 @@ def heard(state: RunState, event: Event, at: str) -> Talk:
 
 def unanswered(state: RunState) -> tuple[Call, ...]:
     """The calls of the current reply that have no result."""
-    return state.turn.calls[state.turn.done :] if state.turn.replied else ()
+    return state.progress.turn.calls[state.progress.turn.done :] if state.progress.turn.replied else ()
 
 
 def _with(talk: Talk, *entries: Entry, **changes: object) -> Talk:
@@ -74,7 +75,7 @@ def _user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> T
     entry = Entry(
         kind="user",
         turn=talk.turn,
-        step=state.turn.step,
+        step=state.progress.turn.step,
         text="\n\n".join((_STEERS, event.text, *event.notes)),
         pictures=event.pictures,
     )
@@ -121,7 +122,7 @@ def _model_failed(state: RunState, event: kinds.ModelFailed, _at: str) -> Talk:
 def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> Talk:
     talk = state.talk
     paths = tuple(path for path in talk.changed_paths if path not in event.changed)
-    command = (state.turn.started_event or {}).get("arguments") if event.name == "shell" else None
+    command = (state.progress.turn.started_event or {}).get("arguments") if event.name == "shell" else None
     entry = Entry(
         kind="tool",
         turn=talk.turn,
@@ -152,7 +153,7 @@ def _turn_finished(state: RunState, event: conversing.TurnFinished, _at: str) ->
         Entry(
             kind="tool",
             turn=talk.turn,
-            step=state.turn.step,
+            step=state.progress.turn.step,
             text=f"Not known to be carried out: the turn ended here ({event.reason or event.outcome}).",
             call_id=call.call_id,
             name=call.name,
@@ -162,7 +163,9 @@ def _turn_finished(state: RunState, event: conversing.TurnFinished, _at: str) ->
         for call in unanswered(state)
     ]
     begun = (
-        (Entry(kind="assistant", turn=talk.turn, step=state.turn.step, text=event.said),) if event.said.strip() else ()
+        (Entry(kind="assistant", turn=talk.turn, step=state.progress.turn.step, text=event.said),)
+        if event.said.strip()
+        else ()
     )
     talk = _with(talk, *missing, *begun, *_note(talk, event), open=False, outcome=event.outcome, reason=event.reason)
     if event.outcome == "blocked" and talk.entries and talk.entries[-1].kind == "user":

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.errors import IntegrityError
-from agentforge.events.state import run_state as states
+from agentforge.events.state import attempt, run_state
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import talk_from
 from agentforge.events.storage.codec import decode
@@ -51,7 +51,8 @@ def value_digest(value: object) -> str:
 @cache
 def state_shape() -> str:
     """A word that changes whenever the fields of the state do: a snapshot of another shape is not read."""
-    kinds = [kind for kind in vars(states).values() if isinstance(kind, type) and is_dataclass(kind)]
+    names = {**vars(attempt), **vars(run_state)}.values()
+    kinds = [kind for kind in names if isinstance(kind, type) and is_dataclass(kind)]
     return digest_value([[kind.__name__, [field.name for field in fields(kind)]] for kind in kinds])[:16]
 
 
@@ -66,38 +67,57 @@ def _plain(value: object) -> object:
 
 
 def _state(value: Value) -> RunState:
-    return _made(
-        RunState,
-        value,
-        limits=states.Limits(**value["limits"]),
-        totals=states.Totals(**value["totals"]),
-        turn=_turn(value["turn"]),
-        stages=_each(value["stages"], lambda item: _made(states.StageState, item)),
-        submission=_made(states.Submission, value["submission"]) if value["submission"] else None,
-        verdict=_made(states.Verdict, value["verdict"]) if value["verdict"] else None,
-        reopened=_made(states.Reopening, value["reopened"]) if value["reopened"] else None,
-        escalations=_each(value["escalations"], _escalation),
-        spending=_each(value["spending"], lambda item: _made(states.Spent, item)),
-        lately=tuple((at, tokens, usd) for at, tokens, usd in value["lately"]),
-        inherited=_each(value["inherited"], lambda item: _made(states.Spent, item)),
+    return RunState(
+        identity=_made(run_state.RunIdentity, value["identity"]),
+        brief=_made(run_state.Brief, value["brief"], limits=run_state.Limits(**value["brief"]["limits"])),
+        progress=_progress(value["progress"]),
+        review=_review(value["review"]),
+        work=_made(run_state.Work, value["work"]),
+        usage=_usage(value["usage"]),
+        people=_made(run_state.People, value["people"], escalations=_each(value["people"]["escalations"], _escalation)),
+        relations=_made(run_state.Relations, value["relations"]),
         talk=talk_from(value["talk"]),
     )
 
 
-def _turn(value: Value) -> states.Turn:
+def _progress(value: Value) -> run_state.Progress:
+    stages = _each(value["stages"], lambda item: _made(attempt.StageState, item))
+    return _made(run_state.Progress, value, turn=_turn(value["turn"]), stages=stages)
+
+
+def _review(value: Value) -> run_state.Review:
     return _made(
-        states.Turn,
+        run_state.Review,
         value,
-        calls=tuple(states.Call(**call) for call in value["calls"]),
+        submission=_made(attempt.Submission, value["submission"]) if value["submission"] else None,
+        verdict=_made(attempt.Verdict, value["verdict"]) if value["verdict"] else None,
+        reopened=_made(attempt.Reopening, value["reopened"]) if value["reopened"] else None,
+    )
+
+
+def _usage(value: Value) -> run_state.RunUsage:
+    return run_state.RunUsage(
+        totals=run_state.Totals(**value["totals"]),
+        spending=_each(value["spending"], lambda item: _made(run_state.Spent, item)),
+        inherited=_each(value["inherited"], lambda item: _made(run_state.Spent, item)),
+        lately=tuple((at, tokens, usd) for at, tokens, usd in value["lately"]),
+    )
+
+
+def _turn(value: Value) -> attempt.Turn:
+    return _made(
+        attempt.Turn,
+        value,
+        calls=tuple(attempt.Call(**call) for call in value["calls"]),
         results=_results(value["results"]),
-        recent=tuple(_made(states.FinishedStep, step, results=_results(step["results"])) for step in value["recent"]),
+        recent=tuple(_made(attempt.FinishedStep, step, results=_results(step["results"])) for step in value["recent"]),
         views=tuple((path, view) for path, view in value["views"]),
     )
 
 
-def _escalation(value: Value) -> states.Escalation:
+def _escalation(value: Value) -> run_state.Escalation:
     answer = value["resolution"]
-    return _made(states.Escalation, value, resolution=decode("EscalationResolved", answer) if answer else None)
+    return _made(run_state.Escalation, value, resolution=decode("EscalationResolved", answer) if answer else None)
 
 
 def _results(rows: list[Value]) -> tuple[Any, ...]:

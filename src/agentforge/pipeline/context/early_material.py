@@ -37,11 +37,11 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
         return [_request(state), sketch]
 
     runtime.ready()
-    asks = entries_in({"asks": ledger_rows(state.request)})
+    asks = entries_in({"asks": ledger_rows(state.brief.request)})
     return [
-        replace(_request(state), text=numbered(state.request, [(one.number, one.start) for one in asks])),
+        replace(_request(state), text=numbered(state.brief.request, [(one.number, one.start) for one in asks])),
         *_told_of(ahead),
-        *_candidates(state.request, runtime),
+        *_candidates(state.brief.request, runtime),
     ]
 
 
@@ -53,19 +53,21 @@ def _told_of(ahead: Iterable[Stage]) -> Iterator[Piece]:
 
 def of_clarify(state: RunState, runtime: Runtime) -> list[Section]:
     """The open questions, and where their answers may stand."""
-    questions = state.artifacts["intake"].get("identified_ambiguities")
+    questions = state.work.artifacts["intake"].get("identified_ambiguities")
     asked = " ".join(str(item.get("question", "")) for item in items(questions))
     return [
         Piece(name="questions", text=render(questions), level=Level.LAW),
         _request(state),
-        *_candidates(f"{state.request} {asked}", runtime),
+        *_candidates(f"{state.brief.request} {asked}", runtime),
     ]
 
 
 def of_analyze(state: RunState, runtime: Runtime) -> list[Section]:
     """The request and what is settled about it, how the tests run, and the likeliest code."""
-    intent = state.artifacts["intake"].get("extracted_intent")
-    answers = " ".join(str(row.get("answer", "")) for row in items(state.artifacts.get("clarify", {}).get("questions")))
+    intent = state.work.artifacts["intake"].get("extracted_intent")
+    answers = " ".join(
+        str(row.get("answer", "")) for row in items(state.work.artifacts.get("clarify", {}).get("questions"))
+    )
     ahead = stages_ahead(runtime.stages["analyze"], state, runtime)
     return [
         numbered_piece(state),
@@ -73,12 +75,14 @@ def of_analyze(state: RunState, runtime: Runtime) -> list[Section]:
         *_told_of(ahead),
         *([Piece(name="a measurement is wanted", text=wanted_text(state), level=Level.LAW)] if ahead else []),
         baseline_piece(state),
-        *_candidates(f"{answers} {state.request} {render(intent)}", runtime),
+        *_candidates(f"{answers} {state.brief.request} {render(intent)}", runtime),
     ]
 
 
 def _request(state: RunState) -> Piece:
-    return Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here")
+    return Piece(
+        name="the request, verbatim", text=state.brief.request, level=Level.LAW, note="a long request is cut here"
+    )
 
 
 def numbered_piece(state: RunState) -> Piece:
@@ -93,7 +97,7 @@ def numbered_piece(state: RunState) -> Piece:
 
 def clarified_piece(state: RunState) -> Piece:
     """What CLARIFY settled."""
-    rows = items(state.artifacts.get("clarify", {}).get("questions"))
+    rows = items(state.work.artifacts.get("clarify", {}).get("questions"))
     text = "\n".join(f"- {row.get('question')} -> {row.get('answer')} ({row.get('source')})" for row in rows)
     return Piece(name="clarifications (binding)", text=text, level=Level.LAW)
 
@@ -136,7 +140,7 @@ def _candidates(words: str, runtime: Runtime) -> list[Section]:
 def _sketch(state: RunState, runtime: Runtime) -> str:
     """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
 
-    entries, readme = top_level(runtime.git, state.base_commit, texts=_READMES)
+    entries, readme = top_level(runtime.git, state.identity.base_commit, texts=_READMES)
     text = readme[:6000].decode("utf-8", "replace")
     words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
     shown = sorted(name for name in entries if not name.startswith(".git"))

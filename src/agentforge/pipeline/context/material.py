@@ -46,11 +46,11 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
-    if state.workflow == SPLIT:
+    if state.brief.workflow == SPLIT:
         from agentforge.pipeline.workflows.split.parts import gather_plan
 
         return gather_plan(state)
-    if state.workflow:
+    if state.brief.workflow:
         from agentforge.pipeline.workflows.fix.material import gather_fix
 
         return gather_fix(stage, state, runtime)
@@ -85,7 +85,7 @@ def _asked_of_agents(stage: str, state: RunState, runtime: Runtime) -> list[Sect
 
 def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     """What stages from outside made for this one."""
-    if not state.added:
+    if not state.brief.added:
         return []
     from agentforge.pipeline.plugins.added_stage import shown_artifacts
 
@@ -94,7 +94,7 @@ def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 def _of_others(stage: str, state: RunState) -> list[Section]:
     """What other tasks delivered for this one."""
-    if not state.awaited:
+    if not state.relations.awaited:
         return []
     from agentforge.pipeline.parallel.arrivals import arrived_pieces
 
@@ -102,7 +102,7 @@ def _of_others(stage: str, state: RunState) -> list[Section]:
 
 
 def _spec(state: RunState, runtime: Runtime) -> list[Section]:
-    analysis = state.artifacts.get("analyze", {})
+    analysis = state.work.artifacts.get("analyze", {})
     told = {key: value for key, value in analysis.items() if key not in ("tests", "symbols")}
     return [
         numbered_piece(state),
@@ -119,7 +119,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.ledger.placing import standing_examples
     from agentforge.workspace.code.relevance import is_test_path
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
     if is_open(state):
         return [
@@ -130,14 +130,14 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         ]
     named = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if is_test_path(path)]
     sources = [path for path in files if language_of(path) and path not in named]
-    listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    listed = [path for path in runtime.git.list_files(state.identity.base_commit) if is_test_path(path)]
     tests = style_views(
         runtime.worktree,
         near=sources,
         tests=listed,
         names=_changed_names(spec) or [name for _, name, _ in places],
         named=named,
-        words=terms_of(state.request),
+        words=terms_of(state.brief.request),
     )
     return [
         _specification(spec),
@@ -158,7 +158,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
 def _green(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.impact import impact_text
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
     return [
         _specification(spec),
@@ -176,7 +176,7 @@ def _speed(name: str, text: str) -> list[Section]:
 
 
 def _refactor(state: RunState, runtime: Runtime) -> list[Section]:
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
     return [_specification(spec), *_code(runtime, files, places)]
 
@@ -213,7 +213,7 @@ Place = tuple[str, str, int]  # file, symbol, the line that matters (0: not said
 
 def _analysed(state: RunState) -> list[Place]:
     """The places that ANALYZE pointed at."""
-    found = items(state.artifacts.get("analyze", {}).get("symbols"))
+    found = items(state.work.artifacts.get("analyze", {}).get("symbols"))
     return [
         (str(row.get("file", "")), str(row.get("name", "")), int(cast("int", row.get("line") or 0))) for row in found
     ]
@@ -259,8 +259,8 @@ def _code(
 
 def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
     """The user's own tests; those that are not written yet come from the user's copy."""
-    there = [path for path in state.tests if (runtime.worktree / path).is_file()]
-    given = [path for path in state.tests if path not in there and path in runtime.supplied]
+    there = [path for path in state.brief.tests if (runtime.worktree / path).is_file()]
+    given = [path for path in state.brief.tests if path not in there and path in runtime.supplied]
     copies = {path: runtime.supplied[path] for path in given}
     if overruled_tests(state) or set_aside(state):
         from agentforge.pipeline.engine.rulings import amended  # of the few runs in which a human ruled
@@ -282,7 +282,7 @@ def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
 
 def _suite(state: RunState) -> dict[str, Iterable[str]]:
     """The files of the frozen suite with the tests that RED declared in them."""
-    files = {str(row.get("path", "")): row for row in items(state.artifacts.get("red", {}).get("test_files"))}
+    files = {str(row.get("path", "")): row for row in items(state.work.artifacts.get("red", {}).get("test_files"))}
     declared = {path: items(files.get(path, {}).get("tests")) for path in suite_files(state)}
     return {
         path: dict.fromkeys(str(row.get("name", "")).split("[")[0].replace("::", ".") for row in rows)
@@ -298,7 +298,7 @@ def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: Ru
     """
 
     def before(path: str) -> str:
-        return (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace")
+        return (runtime.git.show(state.identity.base_commit, path) or b"").decode("utf-8", "replace")
 
     whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
     return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)

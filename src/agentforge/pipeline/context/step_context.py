@@ -13,7 +13,8 @@ from agentforge.context.sections import Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
-from agentforge.events.state.run_state import FinishedStep, RunState
+from agentforge.events.state.attempt import FinishedStep
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.text.boundary import unwrap
@@ -36,9 +37,9 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
     """
     law = {
         "attention": _attention(state),
-        "answers of a human": "\n".join(f"- {answer}" for answer in state.answers),
+        "answers of a human": "\n".join(f"- {answer}" for answer in state.people.answers),
         "findings to repair (measured)": _findings(state, stage),
-        _name_of_rejected(state): render(state.rejected) if state.rejected is not None else "",
+        _name_of_rejected(state): render(state.review.rejected) if state.review.rejected is not None else "",
     }
     return [
         *(Piece(name=name, text=text, level=Level.LAW) for name, text in law.items() if text),
@@ -70,13 +71,13 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
 
 def _notes(state: RunState) -> str:
     """What the model wrote beside its last calls."""
-    said = [(step.step, " ".join(step.said.split())) for step in state.turn.recent if step.results]
+    said = [(step.step, " ".join(step.said.split())) for step in state.progress.turn.recent if step.results]
     return "\n".join(f"- step {number}: {_bounded(text, _NOTE)}" for number, text in said if text)
 
 
 def _name_of_rejected(state: RunState) -> str:
     """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
-    earlier = state.rejected is not None and state.rejected is draft_kept(state, state.stage)
+    earlier = state.review.rejected is not None and state.review.rejected is draft_kept(state, state.progress.stage)
     return (
         "what you had handed in before; change what has to change, keep the rest"
         if earlier
@@ -86,26 +87,28 @@ def _name_of_rejected(state: RunState) -> str:
 
 def recent_actions(state: RunState) -> list[Mapping[str, object]]:
     """The last three steps as single lines (seed 001 section 3.4)."""
-    return [_action(step) for step in state.turn.recent]
+    return [_action(step) for step in state.progress.turn.recent]
 
 
 def verification_status(state: RunState) -> dict[str, object]:
     """Checks of the last verdict of this stage, and what is left to use."""
-    known = state.stages.get(state.stage)
+    known = state.progress.stages.get(state.progress.stage)
     results = known.results if known else ()
     failing = len(refusals(results))
     attempt = known.attempt if known else 1
-    last = max(attempt, attempts_allowed(state, state.stage, by_model=True))  # a rejection is worked on beyond the last
+    last = max(
+        attempt, attempts_allowed(state, state.progress.stage, by_model=True)
+    )  # a rejection is worked on beyond the last
     return {
         "checks_passing": sum(1 for item in results if item.get("passed")),
         "checks_failing": failing,
-        "ready_for_completion": state.verdict is not None and state.verdict.passed,
+        "ready_for_completion": state.review.verdict is not None and state.review.verdict.passed,
         "attempt": f"{attempt} of {last}",
     }
 
 
 def _attention(state: RunState) -> str:
-    turn = state.turn
+    turn = state.progress.turn
     lines = []
     if turn.silent_steps:
         lines.append(
@@ -121,12 +124,12 @@ def _attention(state: RunState) -> str:
 def _findings(state: RunState, stage: Stage) -> str:
     """Each failed rule with its message; what the harness fills in itself is left out, for other rules say why it is wrong."""
     lines = []
-    told = [item for item in state.findings if not _is_of_harness(item)]
-    for item in told or state.findings:
+    told = [item for item in state.review.findings if not _is_of_harness(item)]
+    for item in told or state.review.findings:
         if (
             item.get("rule") == "schema"
             and str(item.get("path")).split(".")[0] in stage.omit
-            and len(state.findings) > 1
+            and len(state.review.findings) > 1
         ):
             continue
         path = f"{item.get('path')}: " if item.get("path") else ""
@@ -136,10 +139,10 @@ def _findings(state: RunState, stage: Stage) -> str:
 
 def _failures(state: RunState) -> str:
     """Messages and tracebacks of the tests that the last measurement of this stage saw failing."""
-    told = {str(item.get("rule")) for item in state.findings}
+    told = {str(item.get("rule")) for item in state.review.findings}
     if not told & {"suite-passes", "no-regressions"}:
         return ""
-    return str(state.facts.get(state.stage, {}).get("failing_text") or "")
+    return str(state.work.facts.get(state.progress.stage, {}).get("failing_text") or "")
 
 
 def _is_of_harness(item: Mapping[str, object]) -> bool:
@@ -154,7 +157,7 @@ def _bounded(text: str, most: int = 2400) -> str:
 def _results(state: RunState, *, diff: str) -> list[Piece]:
     """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
     pieces = []
-    for age, step in enumerate(reversed(state.turn.recent)):
+    for age, step in enumerate(reversed(state.progress.turn.recent)):
         for result in step.results:
             if result.view is not None and result.status == "success":
                 continue
@@ -200,7 +203,7 @@ def _views(state: RunState, worktree: Path) -> list[Section]:
     """The parts of files that the model asked for, as they are now, one view per file."""
 
     wants: dict[str, list[Want]] = {}
-    for path, view in reversed(state.turn.views):
+    for path, view in reversed(state.progress.turn.views):
         offset = max(1, int(cast("int", view.get("offset") or 1)))
         last = offset - 1 + int(cast("int", view.get("limit") or 400))
         order = _urgency(state, view)
@@ -226,7 +229,7 @@ def _urgency(state: RunState, view: Mapping[str, object]) -> int:
 
     Those before the last steps are equally old.
     """
-    recent = state.turn.recent
+    recent = state.progress.turn.recent
     for age, step in enumerate(reversed(recent)):
         for place, result in enumerate(step.results):
             if result.view == view:

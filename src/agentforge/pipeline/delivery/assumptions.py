@@ -39,8 +39,8 @@ def assumptions(state: RunState) -> list[Assumption]:
     Once a human's words have reached SPEC, its list is the whole one: the model wrote it with those words before it, and what
     CLARIFY had assumed and SPEC does not name any more was overruled.
     """
-    questions = items(state.artifacts.get("clarify", {}).get("questions"))
-    of_spec = [_of_spec(row) for row in items(state.artifacts.get("spec", {}).get("assumptions"))]
+    questions = items(state.work.artifacts.get("clarify", {}).get("questions"))
+    of_spec = [_of_spec(row) for row in items(state.work.artifacts.get("spec", {}).get("assumptions"))]
     of_clarify = [_of_clarify(row) for row in questions if row.get("source") == "assumption"]
     if words_for_spec(state):
         named = {_key(one.question) for one in of_spec}
@@ -58,8 +58,8 @@ def assumptions(state: RunState) -> list[Assumption]:
 
 def open_readings(state: RunState) -> list[Json]:
     """The tests of an examiner who saw the request alone that fail, and about which nobody decided."""
-    rows = items(state.facts.get(EXAMINE, {}).get("rows"))
-    asked = {item.context.get("key") for item in state.escalations.values() if item.resolution is not None}
+    rows = items(state.work.facts.get(EXAMINE, {}).get("rows"))
+    asked = {item.context.get("key") for item in state.people.escalations.values() if item.resolution is not None}
     found = [row for row in rows if row.get("verdict") in ("open", "contradicts")]
     left = [row for row in found if f"{EXAMINE}:open:{row.get('test')}" not in asked]
     return sorted(left, key=lambda row: row.get("verdict") == "open")[:_READINGS]
@@ -76,7 +76,7 @@ def _of_examiner(row: Json) -> Assumption:
 
 def words_for_spec(state: RunState) -> bool:
     """Whether a human's words were before the model that wrote the specification: an answer there, a rejection, a way back."""
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         answer = item.resolution
         if answer is None or not answer.text.strip():
             continue

@@ -30,27 +30,29 @@ def attest(state: RunState, runtime: Runtime) -> kinds.Attested:
     made = statements(state, head=head, records=records, baseline=evidence[0], measured=evidence[1])
     envelopes = write_envelopes([seal(statement, signer=signer) for statement in made])
     digest = runtime.blobs.put(envelopes)
-    measured_trees = {name: tree for name, tree in state.trees.items() if name != "work"}
-    keep_trees(runtime.git, f"{TREES_REF}/{state.run_id}", measured_trees)
+    measured_trees = {name: tree for name, tree in state.work.trees.items() if name != "work"}
+    keep_trees(runtime.git, f"{TREES_REF}/{state.identity.run_id}", measured_trees)
     _write_note(state, runtime, envelopes)
     return kinds.Attested(envelopes=digest, key_id=signer.key_id if signer else "", note=NOTES_REF)
 
 
 def anchor(state: RunState, runtime: Runtime) -> None:
     """Write the note again with the trail's last head: nothing follows any more."""
-    attested = state.attested or {}
+    attested = state.work.attested or {}
     _write_note(state, runtime, runtime.blobs.get(str(attested["envelopes"])))
 
 
 def _write_note(state: RunState, runtime: Runtime, envelopes: bytes) -> None:
-    made = state.delivered or {}
+    made = state.work.delivered or {}
     commit, tree = str(made["commit"]), str(made["tree"])
     head, records = runtime.trail()
-    text = note_text(task=state.run_id, commit=commit, tree=tree, head=head, records=records, envelopes=envelopes)
+    text = note_text(
+        task=state.identity.run_id, commit=commit, tree=tree, head=head, records=records, envelopes=envelopes
+    )
     runtime.git.add_note(commit, text, NOTES_REF)
 
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> Mapping[str, object]:
-    digest = state.evidence.get(name)
+    digest = state.work.evidence.get(name)
     value = json.loads(runtime.blobs.get(digest)) if digest else {}
     return value if isinstance(value, dict) else {}

@@ -32,23 +32,25 @@ _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": 
 def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
     """Make the commit object (no branch yet) and tell what it holds."""
     tree = verified_tree(state)
-    if state.workflow:
+    if state.brief.workflow:
         from agentforge.pipeline.workflows.fix.delivery import fix_message as message_of
     else:
         message_of = commit_message
     message = message_of(state, trail=runtime.trail())
-    commit = runtime.git.commit_tree(tree, parents=[state.base_commit], message=message, when=state.last_at)
+    commit = runtime.git.commit_tree(
+        tree, parents=[state.identity.base_commit], message=message, when=state.progress.last_at
+    )
     runtime.git.update_ref(
-        waiting_ref(state.run_id), commit
+        waiting_ref(state.identity.run_id), commit
     )  # a human may be asked first, and git may tidy up meanwhile
     made = runtime.git.tree_of(commit)
     return {
-        "branch": state.branch,
+        "branch": state.identity.branch,
         "commit": commit,
         "tree": made,
         "verified_tree": tree,
         "tree_matches": made == tree,
-        "base_commit": state.base_commit,
+        "base_commit": state.identity.base_commit,
     }
 
 
@@ -59,26 +61,26 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
         ConflictError: the branch exists and points elsewhere, or `--apply` cannot be done without touching the user's work.
     """
 
-    if state.pull.get("follows") and state.pull.get("branch") == state.branch:
-        advance_branch(runtime.git, state.branch, commit, was=state.base_commit)
+    if state.relations.pull.get("follows") and state.relations.pull.get("branch") == state.identity.branch:
+        advance_branch(runtime.git, state.identity.branch, commit, was=state.identity.base_commit)
     else:
-        runtime.git.create_branch(state.branch, commit)
-    drop_ref(runtime.git, waiting_ref(state.run_id))
+        runtime.git.create_branch(state.identity.branch, commit)
+    drop_ref(runtime.git, waiting_ref(state.identity.run_id))
     runtime.git.point_at(runtime.worktree, commit)
-    if not state.apply:
+    if not state.brief.apply:
         return False
-    runtime.git.merge_commit_into_checkout(state.branch)
+    runtime.git.merge_commit_into_checkout(state.identity.branch)
     return True
 
 
 def verified_tree(state: RunState) -> str:
     """The tree that the last verification measured."""
-    return judged(state.trees, "")
+    return judged(state.work.trees, "")
 
 
 def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
     """Conventional subject, what was asked, and the trailers that tie the commit to the trail."""
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     body = "\n".join(f"- {item.get('id')}: {item.get('description')}" for item in items(spec.get("requirements")))
     assumed = "\n".join(f"- {one.line}" for one in assumptions(state))
     parts = [subject(state), f"Assumptions:\n{assumed}" if assumed else "", body]
@@ -87,7 +89,7 @@ def commit_message(state: RunState, *, trail: tuple[str, int]) -> str:
 
 def subject(state: RunState) -> str:
     """Conventional subject of at most 72 characters."""
-    title = " ".join(str(state.artifacts.get("spec", {}).get("title") or state.request).split())
+    title = " ".join(str(state.work.artifacts.get("spec", {}).get("title") or state.brief.request).split())
     first = title.split(" ", 1)[0]
     if first[1:] == first[1:].lower():  # a name like HTTPServer or iOS keeps its capitals
         title = f"{title[:1].lower()}{title[1:]}"
@@ -101,8 +103,8 @@ def report(state: RunState, made: Mapping[str, object], changed_lines: Mapping[s
         made: what make_commit returned.
         changed_lines: path -> changed line ranges of the new file ("12-18").
     """
-    spec = state.artifacts.get("spec", {})
-    facts = judged(state.facts, {})
+    spec = state.work.artifacts.get("spec", {})
+    facts = judged(state.work.facts, {})
     return {
         **delivered_parts(state, made, title=str(spec.get("title", "")), subject=subject(state)),
         "assumptions": [_assumption_row(one) for one in assumptions(state)],
@@ -127,5 +129,5 @@ def _assumption_row(one: Assumption) -> dict[str, object]:
 
 def _open_risks(state: RunState) -> list[str]:
     """Risks that the analysis saw and had no answer to."""
-    risks = items(state.artifacts.get("analyze", {}).get("risks"))
+    risks = items(state.work.artifacts.get("analyze", {}).get("risks"))
     return [str(item.get("description")) for item in risks if not item.get("mitigation")]

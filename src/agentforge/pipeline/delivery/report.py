@@ -30,7 +30,7 @@ def conventional(line: str) -> str:
 
 def trailers(state: RunState, trail: tuple[str, int]) -> str:
     """The lines of a commit message that tie the commit to the trail."""
-    return f"AgentForge-Task: {state.run_id}\nAgentForge-Trail: {trail[0]} {trail[1]}"
+    return f"AgentForge-Task: {state.identity.run_id}\nAgentForge-Trail: {trail[0]} {trail[1]}"
 
 
 def delivered_parts(state: RunState, made: Mapping[str, object], *, title: str, subject: str) -> dict[str, object]:
@@ -40,11 +40,11 @@ def delivered_parts(state: RunState, made: Mapping[str, object], *, title: str, 
         made: what make_commit returned.
     """
     return {
-        "task_id": state.run_id,
-        "request": state.request,
+        "task_id": state.identity.run_id,
+        "request": state.brief.request,
         "title": title[:_TITLE_LIMIT],
         "branch": made.get("branch", ""),
-        "base_commit": state.base_commit,
+        "base_commit": state.identity.base_commit,
         "commits": [{"id": made.get("commit", ""), "subject": subject}],
     }
 
@@ -65,7 +65,7 @@ def changed_parts(facts: Json) -> list[dict[str, object]]:
 
 def measured_parts(state: RunState, made: Mapping[str, object]) -> dict[str, object]:
     """What was measured on the delivered tree, with the controls."""
-    facts = judged(state.facts, {})
+    facts = judged(state.work.facts, {})
     report = facts.get("conformance")
     checked = report if isinstance(report, Mapping) else {}
     return {
@@ -75,7 +75,7 @@ def measured_parts(state: RunState, made: Mapping[str, object]) -> dict[str, obj
         "conformance_passing": checked.get("passed") is True,
         "checks": texts(checked.get("ran")),
         "controls": facts.get("controls", {}),
-        "failing_at_base": state.facts.get("baseline", {}).get("failing", []),
+        "failing_at_base": state.work.facts.get("baseline", {}).get("failing", []),
     }
 
 
@@ -125,7 +125,7 @@ def _lines(measured: Json) -> Iterator[str]:
 
 def cost(state: RunState) -> dict[str, object]:
     """Steps, calls, tokens, money and time of a run; money is None where a price is unknown."""
-    totals = state.totals
+    totals = state.usage.totals
     return {
         "steps": totals.steps,
         "llm_calls": totals.llm_calls,
@@ -133,7 +133,7 @@ def cost(state: RunState) -> dict[str, object]:
         "cached_tokens": totals.cached_tokens,
         "completion_tokens": totals.completion_tokens,
         "cost_usd": round(totals.cost_usd, 6) if totals.cost_known else None,
-        "duration_s": round(state.active_s, 3),
+        "duration_s": round(state.progress.active_s, 3),
     }
 
 
@@ -146,7 +146,7 @@ def answers(state: RunState) -> list[dict[str, object]]:
             "answer": item.resolution.text,
             "by": item.resolution.by,
         }
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.resolution is not None and item.kind != "approval"
     ]
 
@@ -154,7 +154,7 @@ def answers(state: RunState) -> list[dict[str, object]]:
 def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
     """What refused nothing and a reviewer should know, by stage: rules of the sort "note", and what the harness repaired."""
     examined = [{"stage": EXAMINE, "rule": "examined", "note": told}] if (told := _examined(state)) else []
-    facts = judged(state.facts, {})
+    facts = judged(state.work.facts, {})
     found = [{"stage": "green", "rule": "road-held", "note": told} for told in road_notes(facts)]
     found += [{"stage": "green", "rule": "faster", "note": told} for told in speed_notes(facts)]
     return (
@@ -166,7 +166,7 @@ def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
                 "rule": str(row.get("rule") or row.get("repair") or ""),
                 "note": str(row.get("message", "")),
             }
-            for name, stage in state.stages.items()
+            for name, stage in state.progress.stages.items()
             for row in (*notes(stage.results), *stage.repairs)
         ]
     )
@@ -174,10 +174,10 @@ def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
 
 def _examined(state: RunState) -> str:
     """What came of the examiner's tests, and what it cost; "" where there were none."""
-    counts = Counter(str(row.get("verdict")) for row in items(state.facts.get(EXAMINE, {}).get("rows")))
+    counts = Counter(str(row.get("verdict")) for row in items(state.work.facts.get(EXAMINE, {}).get("rows")))
     if not counts:
         return ""
-    spent = [one for one in state.spending.values() if one.stage == EXAMINE]
+    spent = [one for one in state.usage.spending.values() if one.stage == EXAMINE]
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
@@ -191,8 +191,8 @@ def _mapping(value: object) -> Mapping[str, object]:
 def limits(state: RunState) -> list[str]:
     """What the verification does not say, in words."""
     out = []
-    facts = judged(state.facts, {})
-    base = state.facts.get("baseline", {})
+    facts = judged(state.work.facts, {})
+    base = state.work.facts.get("baseline", {})
     if not base.get("tests"):
         out.append("the project had no tests at the base: regressions outside the new suite cannot be seen")
     out += [f"at the base {line}: what they check is not seen" for line in cause_lines(base)]
@@ -210,30 +210,30 @@ def limits(state: RunState) -> list[str]:
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
     elif base.get("sandbox") == "landlock":
         out.append("bubblewrap was not there: tests and checks ran under Landlock, in their own folders")
-    ended = texts(state.facts.get("green", {}).get("superseded"))
+    ended = texts(state.work.facts.get("green", {}).get("superseded"))
     if ended:
         out.append(
             f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
         )
-    refitted = texts(state.facts.get("green", {}).get("refitted"))
+    refitted = texts(state.work.facts.get("green", {}).get("refitted"))
     if refitted:
         out.append(
             f"existing tests that pass only with a fixture that the specification changes: {', '.join(refitted[:10])}"
         )
-    inspected = [str(item.get("id")) for item in items(state.artifacts.get("spec", {}).get("requirements"))
+    inspected = [str(item.get("id")) for item in items(state.work.artifacts.get("spec", {}).get("requirements"))
                  if item.get("verification_method") == "inspection"]  # fmt: skip
     if inspected:
         measured = f"; {words}" if (words := inert_words(state)) else ""
         out.append(f"to be verified by inspection, no test was executed for: {', '.join(inspected)}{measured}")
-    held_out = state.facts.get("green", {}).get("held_out")
+    held_out = state.work.facts.get("green", {}).get("held_out")
     unchecked = texts(held_out.get("unchecked")) if isinstance(held_out, Mapping) else []
     if unchecked:
         out.append(f"examples that were not checked outside the test runner: {'; '.join(unchecked[:5])}")
     out += dependency_lines(_mapping(facts.get("dependencies")))
-    if state.left_out:
-        out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.left_out[:5])}")
+    if state.brief.left_out:
+        out.append(f"uncommitted changes of the checkout were left out: {', '.join(state.brief.left_out[:5])}")
     out += speed_limits(state)
-    out += [f"not examined: {why}" for why in texts([state.facts.get(EXAMINE, {}).get("reason")])]
-    if not state.totals.cost_known:
+    out += [f"not examined: {why}" for why in texts([state.work.facts.get(EXAMINE, {}).get("reason")])]
+    if not state.usage.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
     return out

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from agentforge.agent import perform as agent_perform
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_finish_step, perform_tool
 from agentforge.canonical import canonical_bytes
 from agentforge.context.sections import Section, row_of, section_of, without_secrets
 from agentforge.errors import ModelError
@@ -32,6 +33,7 @@ from agentforge.pipeline.engine.stage_hooks import (
     stopped,
     with_notes,
 )
+from agentforge.pipeline.engine.world import LiveWorld
 from agentforge.pipeline.facts.time_limits import within_deadline
 from agentforge.pipeline.model.effects import (
     AdoptAttempt,
@@ -64,13 +66,8 @@ from agentforge.pipeline.stages import ORDER
 from agentforge.safety.text.redaction import redact, redact_value
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
-    from agentforge.contracts.contract import CommandResult, Contract
-    from agentforge.pipeline.examination.examiner_run import Looks
+    from agentforge.agent.spec import AgentSpec
     from agentforge.pipeline.model.measurement import Measured
-    from agentforge.pipeline.model.run_dependencies import Need, Sight
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.repairs.table import Mended
 
 _By = Literal["model", "harness", "user"]
 
@@ -84,11 +81,11 @@ def run_pipeline(log: Log, runtime: Runtime) -> RunState:
     return drive(log, lambda state: decide(state, runtime.stages), Performer(runtime).perform)
 
 
-class Performer:
+class Performer(LiveWorld):
     """Carries out effects for one run; holds the runtime and the material of the current stage, nothing else."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+        super().__init__(runtime)
         self._material: tuple[str, list[Section]] = ("", [])
 
     def perform(self, effect: Effect, state: RunState) -> Iterator[Event]:
@@ -127,74 +124,20 @@ class Performer:
         )
         if not _needs_only_the_request(effect, state):
             self._runtime.ready()
-        if EXAMINE in (state.stage, effect.stage if isinstance(effect, StartStage) else ""):
+        if EXAMINE in (state.progress.stage, effect.stage if isinstance(effect, StartStage) else ""):
             from agentforge.pipeline.examination.examiner_run import performed
 
             return performed(effect, state, self._runtime, self)
         return offered(performers[type(effect)](effect, state), state, self._runtime.stages)
 
-    # -- where the world answers; a replay answers from the record instead
-
     def spec(self, state: RunState) -> AgentSpec:
         """What the agent loop works with in the current stage: model, tools, workspace."""
         return agent_spec(state, self._runtime, self._pieces(state))
 
-    def looked_at(self, state: RunState, source: str) -> Looks:
-        """Run the examiner's tests."""
-        from agentforge.pipeline.examination.examiner_run import looked_at
-
-        return looked_at(state, source, self._runtime)
-
-    def measured_base(self, state: RunState, *, attempt: int) -> Measured:
-        """Measure the base line."""
-        from agentforge.pipeline.facts.measurements import measure_base
-
-        return measure_base(state, self._runtime, attempt=attempt)
-
-    def measured_impact(self, state: RunState) -> Measured:
-        """Measure which tests the change may break."""
-        from agentforge.pipeline.facts.impact import measured_impact
-
-        return measured_impact(state, self._runtime)
-
-    def measured_places(self, state: RunState) -> Measured:
-        """Measure where the work of a small request is."""
-        from agentforge.pipeline.small_models.generation.code_map import measured_places
-
-        return measured_places(state, self._runtime)
-
-    def measured(self, state: RunState, stage: Stage) -> Measured:
-        """Measure what was submitted."""
-        from agentforge.pipeline.facts.measurements import measure
-
-        return measure(state, stage, self._runtime)
-
-    def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
-        """Repair what was submitted, as far as the harness can."""
-        from agentforge.pipeline.repairs.table import mended
-
-        return mended(state, stage, contract, self._runtime)
-
-    def commands(self, contract: Contract) -> Sequence[CommandResult]:
-        """Run the commands that a contract names."""
-        from agentforge.pipeline.engine.judgement import command_results
-
-        return command_results(contract, self._runtime)
-
-    def branch(self, state: RunState, commit: str) -> bool:
-        """Make the branch; returns whether it was applied to the user's checkout."""
-        from agentforge.pipeline.delivery.commit import make_branch
-
-        return make_branch(state, self._runtime, commit=commit)
-
-    def look(self, need: Need, state: RunState) -> Sight:
-        """Look at the run that this one needs something of."""
-        return self._runtime.look(need, state)
-
     # -- the agent loop inside a stage
 
     def _call_model(self, effect: CallModel, state: RunState) -> Iterator[Event]:
-        events = agent_perform.perform_call_model(effect, state, self.spec(state))
+        events = perform_call_model(effect, state, self.spec(state))
         try:
             yield from events
         except ModelError:
@@ -202,13 +145,13 @@ class Performer:
                 raise
 
     def _run_tool(self, effect: RunTool, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_tool(effect, state, self.spec(state))
+        return perform_tool(effect, state, self.spec(state))
 
     def _finish_step(self, effect: FinishStep, state: RunState) -> Iterator[Event]:
-        return agent_perform.perform_finish_step(effect, state, self.spec(state))
+        return perform_finish_step(effect, state, self.spec(state))
 
     def _pieces(self, state: RunState) -> list[Section]:
-        digest = state.turn.material
+        digest = state.progress.turn.material
         if self._material[0] != digest:
             rows = json.loads(self._runtime.blobs.get(digest)) if digest else []
             self._material = (digest, [section_of(row) for row in rows])
@@ -218,8 +161,8 @@ class Performer:
 
     def _start_stage(self, effect: StartStage, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
-        again = effect.attempt > 1 and state.stage == effect.stage and state.turn.material
-        digest = state.turn.material if again else ""
+        again = effect.attempt > 1 and state.progress.stage == effect.stage and state.progress.turn.material
+        digest = state.progress.turn.material if again else ""
         tree = put_kept_files(stage, effect.attempt, state, self._runtime)
         if stage.needs_model(state):
             yield from not_run(effect.stage, effect.attempt, self._runtime)
@@ -245,17 +188,17 @@ class Performer:
 
     def _submit_draft(self, effect: SubmitDraft, state: RunState) -> Iterator[Event]:
         stage = self._runtime.stages[effect.stage]
-        attempt = state.stages[effect.stage].attempt
-        if effect.stage in state.ahead:
-            draft = state.ahead[effect.stage]
+        attempt = state.progress.stages[effect.stage].attempt
+        if effect.stage in state.review.ahead:
+            draft = state.review.ahead[effect.stage]
             yield _handed_in(effect.stage, draft, state, by="model", attempt=attempt)
             return
-        by: _By = "user" if effect.stage == "red" and state.tests else "harness"
+        by: _By = "user" if effect.stage == "red" and state.brief.tests else "harness"
         yield _handed_in(effect.stage, stage.draft(state), state, by=by, attempt=attempt)
 
     def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:
         draft = kept_draft(state, self._runtime.stages[effect.stage])
-        yield _handed_in(effect.stage, draft, state, attempt=state.stages[effect.stage].attempt)
+        yield _handed_in(effect.stage, draft, state, attempt=state.progress.stages[effect.stage].attempt)
 
     # -- facts and verdicts
 
@@ -290,8 +233,8 @@ class Performer:
 
     def _end_reopening(self, effect: EndReopening, state: RunState) -> Iterator[Event]:
         """Put the workspace back first: done twice it is the same."""
-        assert state.reopened is not None
-        self._runtime.guard.put_back(state.trees[state.reopened.by])
+        assert state.review.reopened is not None
+        self._runtime.guard.put_back(state.work.trees[state.review.reopened.by])
         yield kinds.ReopeningEnded(stage=effect.stage, reason=effect.reason)
 
     def _gather_facts(self, effect: GatherFacts, state: RunState) -> Iterator[Event]:
@@ -308,7 +251,7 @@ class Performer:
             return
         drop_left_tests(after, self._runtime)
         measure, name = lambda: mended.told_by(self.measured(after, stage)), effect.stage
-        yield self._in_time(measure, state, name=name, stage=name, attempt=state.stages[name].attempt)
+        yield self._in_time(measure, state, name=name, stage=name, attempt=state.progress.stages[name].attempt)
 
     def _in_time(
         self, measure: Callable[[], Measured], state: RunState, *, name: str, stage: str, attempt: int = 1
@@ -355,21 +298,25 @@ class Performer:
         return asked(effect, state, lambda one: self._plain(exhibit(one, state, self._runtime)))
 
     def _pass_stage(self, effect: PassStage, state: RunState) -> Iterator[Event]:
-        assert state.verdict is not None
+        assert state.review.verdict is not None
         said = after_stage(effect.stage, state, self._runtime)
         yield from said.runs if said is not None else ()
-        question = stopped("after_agent", effect.stage, state, said, attempt=state.stages[effect.stage].attempt)
+        question = stopped(
+            "after_agent", effect.stage, state, said, attempt=state.progress.stages[effect.stage].attempt
+        )
         if question is not None:
             yield question
             return
         reading = reads_for_the_next(effect.stage, state, self._runtime.stages)
-        yield kinds.StagePassed(stage=effect.stage, artifact_digest=state.verdict.artifact_digest, reading=reading)
+        yield kinds.StagePassed(
+            stage=effect.stage, artifact_digest=state.review.verdict.artifact_digest, reading=reading
+        )
 
     def _deliver(self, _effect: Deliver, state: RunState) -> Iterator[Event]:
-        made = state.facts["deliver"]
+        made = state.work.facts["deliver"]
         commit, tree = str(made["commit"]), str(made["tree"])
         applied = self.branch(state, commit)
-        yield kinds.Delivered(branch=state.branch, commit=commit, tree=tree, applied=applied)
+        yield kinds.Delivered(branch=state.identity.branch, commit=commit, tree=tree, applied=applied)
 
     def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
         from agentforge.pipeline.delivery.attestation import attest
@@ -379,7 +326,7 @@ class Performer:
     def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
-        if state.attested:
+        if state.work.attested:
             from agentforge.pipeline.delivery.attestation import anchor
 
             anchor(state, self._runtime)
@@ -389,11 +336,11 @@ def _handed_in(
     stage: str, draft: Mapping[str, object], state: RunState, *, attempt: int, by: _By = "harness"
 ) -> kinds.ArtifactSubmitted:
     """A draft that no reply holds is a step of its own."""
-    return kinds.ArtifactSubmitted(stage=stage, attempt=attempt, draft=draft, by=by, step=state.turn.step + 1)
+    return kinds.ArtifactSubmitted(stage=stage, attempt=attempt, draft=draft, by=by, step=state.progress.turn.step + 1)
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:
     """Whether no worktree need stand: who looks at the code for the first request makes it then."""
-    stage = effect.stage if isinstance(effect, StartStage) else state.stage
+    stage = effect.stage if isinstance(effect, StartStage) else state.progress.stage
     begins = isinstance(effect, (StartStage, CallModel)) and stage == ORDER[0]
     return begins or isinstance(effect, (AwaitTask, StartPart))

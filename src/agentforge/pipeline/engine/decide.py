@@ -39,29 +39,29 @@ Stages = Mapping[str, Stage]
 
 def decide(state: RunState, stages: Stages) -> Effect | None:
     """Return the next effect of the run; None when it is over or waits for a human."""
-    if state.outcome:
+    if state.progress.outcome:
         return None
-    if any(item.resolution and item.resolution.decision == "abort" for item in state.escalations.values()):
+    if any(item.resolution and item.resolution.decision == "abort" for item in state.people.escalations.values()):
         return Finish(outcome="aborted", slug="aborted", message="a human aborted the run")
-    if state.open_escalations:
+    if state.people.open_escalations:
         return None
     back = going_back(state, tuple(stages))
     if back is not None:
         return back
-    if not state.stage:
+    if not state.progress.stage:
         return _between_stages(state, stages)
-    if state.stage == EXAMINE:
+    if state.progress.stage == EXAMINE:
         from agentforge.pipeline.examination.examiner import examining  # of the few runs that are examined
 
         return examining(state)
-    return _inside_stage(state, stages[state.stage], tuple(stages))
+    return _inside_stage(state, stages[state.progress.stage], tuple(stages))
 
 
 def _between_stages(state: RunState, stages: Stages) -> Effect | None:
     if unmet(state):
         return await_next(state)
     for stage in stages.values():
-        known = state.stages.get(stage.name)
+        known = state.progress.stages.get(stage.name)
         if known is not None and known.status in ("verified", "skipped"):
             continue
         action = action_of(state)
@@ -78,17 +78,19 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         attempting = attempts_first(state, stage.name)
         if attempting is not None:
             return attempting
-        if stage.name == "green" and "impact" not in state.facts and "red" in state.facts:
+        if stage.name == "green" and "impact" not in state.work.facts and "red" in state.work.facts:
             return MeasureImpact()
         start = StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
-        return _examined_first(state, tuple(stages), start) if stage.name == "deliver" and state.examiner else start
-    if state.workflow == SPLIT:
+        return (
+            _examined_first(state, tuple(stages), start) if stage.name == "deliver" and state.brief.examiner else start
+        )
+    if state.brief.workflow == SPLIT:
         return next_part(state) or Finish(outcome="analyzed")
-    if "deliver" not in state.artifacts:
+    if "deliver" not in state.work.artifacts:
         return Finish(outcome="analyzed")
-    if not state.delivered:
+    if not state.work.delivered:
         return Deliver()
-    return Finish(outcome="delivered") if state.attested else Attest()
+    return Finish(outcome="delivered") if state.work.attested else Attest()
 
 
 def _examined_first(state: RunState, order: tuple[str, ...], start: StartStage) -> Effect:
@@ -98,24 +100,24 @@ def _examined_first(state: RunState, order: tuple[str, ...], start: StartStage) 
 
 
 def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effect:
-    if state.turn.replied:  # finish the step first: its calls were asked for before anything was judged
+    if state.progress.turn.replied:  # finish the step first: its calls were asked for before anything was judged
         return _turn(state)
-    if state.stages[stage.name].status == "failed":
+    if state.progress.stages[stage.name].status == "failed":
         return sending_back(state, order) or _after_failure(state, stage)
-    if state.verdict is not None and state.verdict.passed:
+    if state.review.verdict is not None and state.review.verdict.passed:
         return (
             reopening(state, stage) or _doubtful(state, stage) or _approval(state, stage) or PassStage(stage=stage.name)
         )
-    if state.submission is not None:
+    if state.review.submission is not None:
         return _judge(state, stage)
-    if stage.name in state.ahead or not stage.needs_model(state):
+    if stage.name in state.review.ahead or not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
     return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
 
 
 def _doubtful(state: RunState, stage: Stage) -> Effect | None:
     """Ask a human about the examples that nothing decides, where nobody reads the request before the delivery."""
-    if stage.name != "green" or not state.facts.get("green", {}).get("held_out"):
+    if stage.name != "green" or not state.work.facts.get("green", {}).get("held_out"):
         return None
     from agentforge.pipeline.examination.examiner import is_examined
     from agentforge.pipeline.ledger.promises import (
@@ -128,22 +130,22 @@ def _doubtful(state: RunState, stage: Stage) -> Effect | None:
 
 def _after_failure(state: RunState, stage: Stage) -> Effect:
     """Another attempt while there are some left; what a human rejected is always done again, elsewhere if the stage says so."""
-    rejected = any(item.get("rule") == "human" for item in state.findings)
+    rejected = any(item.get("rule") == "human" for item in state.review.findings)
     if rejected and stage.rejected_to:
-        return StartStage(stage=stage.rejected_to, attempt=state.stages[stage.rejected_to].attempt + 1)
+        return StartStage(stage=stage.rejected_to, attempt=state.progress.stages[stage.rejected_to].attempt + 1)
     left = ending(state)
     if left is not None:
         return left
     by_model = stage.needs_model(state)
-    attempt = state.stages[stage.name].attempt
+    attempt = state.progress.stages[stage.name].attempt
     if attempt >= attempts_allowed(state, stage.name, by_model=by_model) and not (rejected and by_model):
         return _stuck(state, stage)
     return StartStage(stage=stage.name, attempt=attempt + 1)
 
 
 def _judge(state: RunState, stage: Stage) -> Effect:
-    assert state.submission is not None
-    if state.submission.facts is None:
+    assert state.review.submission is not None
+    if state.review.submission.facts is None:
         return GatherFacts(stage=stage.name)
     wanted = [one for one in stage.questions(state) if _asked(state, stage.name, one.key) is None]
     if not wanted:
@@ -172,16 +174,24 @@ def _turn(state: RunState) -> Effect:
     if left is not None:
         return left
     if isinstance(effect, Stop):
-        context: tuple[tuple[str, object], ...] = (("step", state.turn.step),) if effect.kind == "approval" else ()
-        return Ask(stage=state.stage, kind=effect.kind, reason=effect.reason, question=effect.question, context=context)
+        context: tuple[tuple[str, object], ...] = (
+            (("step", state.progress.turn.step),) if effect.kind == "approval" else ()
+        )
+        return Ask(
+            stage=state.progress.stage,
+            kind=effect.kind,
+            reason=effect.reason,
+            question=effect.question,
+            context=context,
+        )
     return effect
 
 
 def _approval(state: RunState, stage: Stage) -> Effect | None:
     """Ask for the approval of a verified artifact where the mode or `--approve` wants it; of an attempt, its parent asks."""
-    wanted = stage.name in state.approve or state.mode in ("supervised", "interactive")
-    verdict = state.verdict
-    if not wanted or verdict is None or state.candidate:
+    wanted = stage.name in state.brief.approve or state.brief.mode in ("supervised", "interactive")
+    verdict = state.review.verdict
+    if not wanted or verdict is None or state.identity.candidate:
         return None
     asked = _asked(state, stage.name, f"approve:{verdict.artifact_digest}")
     told = asked.resolution if asked is not None else None
@@ -198,16 +208,16 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
 
 
 def _stuck(state: RunState, stage: Stage) -> Effect:
-    if state.profile and stage.name == "red":
+    if state.brief.profile and stage.name == "red":
         from agentforge.pipeline.small_models.generation.decisions import one_that_fails
 
         wanted = one_that_fails(state)
         if wanted is not None:
             return wanted
-    findings = "\n".join(f"- {item.get('message', '')}" for item in state.findings[:8])
-    attempt = state.stages[stage.name].attempt
+    findings = "\n".join(f"- {item.get('message', '')}" for item in state.review.findings[:8])
+    attempt = state.progress.stages[stage.name].attempt
     told, context, rulings = unmet_question(state, stage.name)
-    calls, without = check_choices(state.facts.get(stage.name, {}))
+    calls, without = check_choices(state.work.facts.get(stage.name, {}))
     if calls:
         context = {**context, CHECKS: list(calls)}
     return Ask(
@@ -222,15 +232,17 @@ def _stuck(state: RunState, stage: Stage) -> Effect:
 
 def _held_out(state: RunState) -> tuple[tuple[str, object], ...]:
     """For the human alone: the examples behind a refusal that no stage may see. An answer that names one drops it."""
-    if not any(item.get("rule") == "held-out" for item in state.findings):
+    if not any(item.get("rule") == "held-out" for item in state.review.findings):
         return ()
-    split = state.facts.get("spec", {}).get("claims")
+    split = state.work.facts.get("spec", {}).get("claims")
     rows = items(split.get("rows")) if isinstance(split, Mapping) else []
     hidden = {row.get("number") for row in rows if row.get("hidden")}
-    examples = items(state.artifacts.get("spec", {}).get("examples"))
+    examples = items(state.work.artifacts.get("spec", {}).get("examples"))
     return (("held_out", [dict(item) for number, item in enumerate(examples) if number in hidden]),)
 
 
 def _asked(state: RunState, stage: str, key: str) -> Escalation | None:
-    found = [item for item in state.escalations.values() if item.stage == stage and item.context.get("key") == key]
+    found = [
+        item for item in state.people.escalations.values() if item.stage == stage and item.context.get("key") == key
+    ]
     return found[-1] if found else None

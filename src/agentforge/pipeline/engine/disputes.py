@@ -26,7 +26,7 @@ REQUEST, GIVEN, BASE = "request", "given", "base"
 
 def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human must settle before anything is specified: each dispute, with both texts."""
-    facts = state.submission.facts if state.submission else None
+    facts = state.review.submission.facts if state.review.submission else None
     return tuple(_question(row) for row in items((facts or {}).get("disputes")))
 
 
@@ -108,7 +108,7 @@ class Ruling:
 def rulings(state: RunState) -> list[Ruling]:
     """What humans decided of the disputes of this run."""
     found = []
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         row, answer = item.context.get(DISPUTE), item.resolution
         if not isinstance(row, Mapping) or answer is None or answer.decision != "answer":
             continue
@@ -159,7 +159,7 @@ def unmet_question(state: RunState, stage: str) -> tuple[str, Json, tuple[Choice
     Returns:
         ("", {}, ()) where the stage is stuck on something else.
     """
-    unmet = state.facts.get(stage, {}).get(UNMET)
+    unmet = state.work.facts.get(stage, {}).get(UNMET)
     rows = items(unmet.get("rows")) if isinstance(unmet, Mapping) else []
     if not rows or not isinstance(unmet, Mapping):
         return "", {}, ()
@@ -184,7 +184,7 @@ def unmet_question(state: RunState, stage: str) -> tuple[str, Json, tuple[Choice
 def _others_remain(rows: Sequence[Json], state: RunState) -> bool:
     """Whether a test that fails without the change is left when these are gone."""
     gone = {(row.get("path"), row.get("test")) for row in rows}
-    tests = [row for row in items(state.facts.get("red", {}).get("tests")) if row.get("kind") == "target"]
+    tests = [row for row in items(state.work.facts.get("red", {}).get("tests")) if row.get("kind") == "target"]
     names = [str(row.get("id")).partition("[")[0].partition("::") for row in tests]
     return any((path, name) not in gone for path, _, name in names)
 
@@ -193,7 +193,7 @@ def _unmet_rulings(state: RunState) -> list[tuple[str, Json]]:
     """(the request holds or the test holds, the test) of every answer to a stage that was stuck on people's own tests."""
     return [
         (item.resolution.text, row)
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.resolution is not None and item.resolution.decision == "answer" and item.resolution.reopen
         for row in items(item.context.get(UNMET))
         if item.resolution.text in (REQUEST_HOLDS, TEST_HOLDS)
@@ -232,7 +232,7 @@ def refuted(state: RunState) -> frozenset[str]:
     """The calls whose check a human took away."""
     return frozenset(
         call
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.resolution is not None and item.resolution.decision == "answer"
         for call in texts(item.context.get(CHECKS))
         if item.resolution.text == _wrong(call)

@@ -19,7 +19,13 @@ def stages_ahead(stage: Stage, state: RunState, runtime: Runtime) -> tuple[Stage
     Each must be needed for the request and be done by the same model, with nothing added between; and nobody may want to look at
     an artifact before the next one is made.
     """
-    if state.mode != "autonomous" or state.profile or state.workflow or state.tests or state.answers:
+    if (
+        state.brief.mode != "autonomous"
+        or state.brief.profile
+        or state.brief.workflow
+        or state.brief.tests
+        or state.people.answers
+    ):
         return ()
     if not stage.ahead or runtime.guests(stage.name) is not None:
         return ()
@@ -28,7 +34,7 @@ def stages_ahead(stage: Stage, state: RunState, runtime: Runtime) -> tuple[Stage
     found: list[Stage] = []
     for name in stage.ahead:
         between = order[here : order.index(name)] if name in order else []
-        if not between or any(one in state.approve or runtime.stages[one].after for one in between):
+        if not between or any(one in state.brief.approve or runtime.stages[one].after for one in between):
             break
         following = runtime.stages[name]
         unneeded = bool(action_of(state)) and action_of(state) not in following.actions
@@ -54,4 +60,4 @@ def reads_for_the_next(stage: str, state: RunState, stages: Mapping[str, Stage])
     following = stages.get(next(iter(order[order.index(stage) + 1 :]), ""))
     if following is None or not following.keeps_reading:
         return False
-    return any(result.name != SUBMIT for step in state.turn.recent for result in step.results)
+    return any(result.name != SUBMIT for step in state.progress.turn.recent for result in step.results)

@@ -50,14 +50,14 @@ def judge(
         commands: results of the contract's command rules.
     """
 
-    submission = state.submission
+    submission = state.review.submission
     assert submission is not None
     facts = submission.facts or {}
     artifact = stage.complete(state, submission.draft, facts)
-    verdict = check(contract, artifact, facts=facts, inputs=state.artifacts, command_results=commands)
+    verdict = check(contract, artifact, facts=facts, inputs=state.work.artifacts, command_results=commands)
     return kinds.StageVerified(
         stage=stage.name,
-        attempt=state.stages[stage.name].attempt,
+        attempt=state.progress.stages[stage.name].attempt,
         passed=verdict.passed,
         contract=contract.name,
         contract_digest=contract.digest,
@@ -70,21 +70,24 @@ def judge(
 
 def with_draft(state: RunState, draft: Json, repairs: Sequence[Json]) -> RunState:
     """The state as it is with the submitted draft repaired."""
-    assert state.submission is not None
-    return replace(state, submission=replace(state.submission, draft=draft, repairs=tuple(repairs)))
+    assert state.review.submission is not None
+    return replace(
+        state,
+        review=replace(state.review, submission=replace(state.review.submission, draft=draft, repairs=tuple(repairs))),
+    )
 
 
 def refuse_draft(state: RunState, stage: Stage, contract: Contract, errors: Sequence[Json]) -> kinds.StageVerified:
     """The verdict over a draft that does not even have the right shape; nothing was measured."""
-    draft = state.submission.draft if state.submission else {}
+    draft = state.review.submission.draft if state.review.submission else {}
     return kinds.StageVerified(
         stage=stage.name,
-        attempt=state.stages[stage.name].attempt,
+        attempt=state.progress.stages[stage.name].attempt,
         passed=False,
         contract=contract.name,
         contract_digest=contract.digest,
         artifact=draft,
         artifact_digest=digest_value(draft),
         results=tuple(errors),
-        repairs=state.submission.repairs if state.submission else (),
+        repairs=state.review.submission.repairs if state.review.submission else (),
     )

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:
     """Hand in what the stage had, once, where it can still be right; None where its model has to look at it first."""
-    known = state.stages.get(stage.name)
-    if known is None or known.attempt != known.since + 1 or state.turn.steps_in_attempt:
+    known = state.progress.stages.get(stage.name)
+    if known is None or known.attempt != known.since + 1 or state.progress.turn.steps_in_attempt:
         return None
-    if draft_kept(state, stage.name) is None or state.answers or state.findings:
+    if draft_kept(state, stage.name) is None or state.people.answers or state.review.findings:
         return None
     return SubmitKept(stage=stage.name) if _still_follows(state, stage.name) else None
 
@@ -44,9 +44,9 @@ def put_kept_files(stage: Stage, attempt: int, state: RunState, runtime: Runtime
         The tree of the workspace then, "" where the stage had written nothing.
     Side effects: files of the worktree.
     """
-    kept = state.kept.get(stage.name, {})
+    kept = state.review.kept.get(stage.name, {})
     before, tree = str(kept.get("before") or ""), str(kept.get("tree") or "")
-    first = stage.name in state.stages and attempt == state.stages[stage.name].since + 1
+    first = stage.name in state.progress.stages and attempt == state.progress.stages[stage.name].since + 1
     if stage.writes == "none" or not first or not before or not tree or before == tree:
         return ""
 
@@ -65,9 +65,9 @@ def drop_left_tests(state: RunState, runtime: Runtime) -> None:
 
     Side effects: files of the worktree.
     """
-    kept, submission = state.kept.get("red", {}), state.submission
+    kept, submission = state.review.kept.get("red", {}), state.review.submission
     before, earlier = str(kept.get("before") or ""), draft_kept(state, "red")
-    if state.stage != "red" or submission is None or earlier is None or not before or is_open(state):
+    if state.progress.stage != "red" or submission is None or earlier is None or not before or is_open(state):
         return
     named = _suite_paths(submission.draft)
     left = [path for path in _suite_paths(earlier) if path not in named and _differs(path, before, runtime)]
@@ -92,17 +92,19 @@ def _still_follows(state: RunState, stage: str) -> bool:
     where one of these changed, nobody but the model can tell whether the tests still do.
     """
     if stage == "spec":
-        return all(_had(state, name) == dict(state.artifacts.get(name, {})) for name in ("clarify", "analyze"))
+        return all(_had(state, name) == dict(state.work.artifacts.get(name, {})) for name in ("clarify", "analyze"))
     if stage == "red":
-        older = not state.kept["red"].get("work")  # a log that was written when every word of a signature counted
-        before, now = _had(state, "spec"), state.artifacts.get("spec", {})
+        older = not state.review.kept["red"].get(
+            "work"
+        )  # a log that was written when every word of a signature counted
+        before, now = _had(state, "spec"), state.work.artifacts.get("spec", {})
         return _demands(before, results=older) == _demands(now, results=older)
     return True
 
 
 def _had(state: RunState, stage: str) -> Json:
     """What a stage had then; what it has where it was not done again."""
-    return draft_kept(state, stage) or state.artifacts.get(stage, {})
+    return draft_kept(state, stage) or state.work.artifacts.get(stage, {})
 
 
 def _demands(spec: Json, *, results: bool) -> list[object]:

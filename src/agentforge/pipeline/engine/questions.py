@@ -42,7 +42,7 @@ def asked(effect: Ask, state: RunState, shown: Callable[[Ask], str]) -> Iterator
     together = (effect, *effect.also)
     for number, one in enumerate(together, start=1):
         yield EscalationRaised(
-            escalation_id=f"E{len(state.escalations) + number}",
+            escalation_id=f"E{len(state.people.escalations) + number}",
             stage=one.stage,
             kind=one.kind,  # type: ignore[arg-type] # decide uses the closed set
             reason=one.reason,
@@ -106,10 +106,10 @@ def _of_stuck(stage: str, state: RunState, stages: Mapping[str, Stage]) -> tuple
 
 def reopening(event: EscalationRaised, state: RunState) -> tuple[Choice, ...]:
     """The earlier stages that are worth opening again with words."""
-    names = list(state.stages)
+    names = list(state.progress.stages)
     earlier = names[: names.index(event.stage)] if event.stage in names else []
-    passed = [name for name in _OPENED if name in earlier and state.stages[name].status == "verified"]
-    if state.tests and "red" in passed:
+    passed = [name for name in _OPENED if name in earlier and state.progress.stages[name].status == "verified"]
+    if state.brief.tests and "red" in passed:
         passed.remove("red")
     return tuple(
         Choice(
@@ -128,7 +128,9 @@ def done_again(stage: str, state: RunState, stages: Mapping[str, Stage]) -> bool
     if stage not in stages:
         return True
     name = stages[stage].rejected_to or stage
-    told = replace(state, findings=({"rule": "human", "passed": False, "message": "", "path": ""},))
+    told = replace(
+        state, review=replace(state.review, findings=({"rule": "human", "passed": False, "message": "", "path": ""},))
+    )
     return name in stages and stages[name].needs_model(told)
 
 
@@ -142,16 +144,16 @@ def exhibit(effect: Ask, state: RunState, runtime: Runtime) -> str:
     Of an approval: the artifact itself, and of a stage that writes files the diff. Of a stage that is stuck: the failing tests
     and what was written.
     """
-    if effect.kind == "approval" and state.verdict is not None and "step" not in dict(effect.context):
+    if effect.kind == "approval" and state.review.verdict is not None and "step" not in dict(effect.context):
         return _bounded(_approved(effect.stage, state, runtime), state)
-    if effect.kind == "stuck" and effect.stage == state.stage:
-        failing = str(state.facts.get(state.stage, {}).get("failing_text") or "")
+    if effect.kind == "stuck" and effect.stage == state.progress.stage:
+        failing = str(state.work.facts.get(state.progress.stage, {}).get("failing_text") or "")
         return _bounded("\n\n".join(part for part in (failing, _diff(effect.stage, state, runtime)) if part), state)
     return ""
 
 
 def _approved(stage: str, state: RunState, runtime: Runtime) -> str:
-    artifact = state.verdict.artifact if state.verdict is not None else {}
+    artifact = state.review.verdict.artifact if state.review.verdict is not None else {}
     if stage == "spec":
         return specification_text(artifact)
     diff = _diff(stage, state, runtime)
@@ -162,21 +164,21 @@ def _diff(stage: str, state: RunState, runtime: Runtime) -> str:
     """What the stage changed; of a delivery everything that the run changed."""
     if stage not in _CHANGING and not (stage in runtime.stages and runtime.stages[stage].writes != "none"):
         return ""
-    base = state.trees.get("baseline", "")
+    base = state.work.trees.get("baseline", "")
     before = base if stage in ("red", "guard", "deliver", "verify") else _tree_before(stage, state) or base
-    now = state.trees.get("work", "")
+    now = state.work.trees.get("work", "")
     return runtime.diff(before, now) if before and now and before != now else ""
 
 
 def _tree_before(stage: str, state: RunState) -> str:
-    names = list(state.stages)
+    names = list(state.progress.stages)
     earlier = names[: names.index(stage)] if stage in names else []
-    return next((state.trees[name] for name in reversed(earlier) if name in state.trees), "")
+    return next((state.work.trees[name] for name in reversed(earlier) if name in state.work.trees), "")
 
 
 def _bounded(text: str, state: RunState) -> str:
     lines = text.rstrip().splitlines()
     if len(lines) <= _MOST_LINES:
         return "\n".join(lines)
-    more = f"... {len(lines) - _MOST_LINES} more lines: agentforge inspect {state.run_id} --show artifact"
+    more = f"... {len(lines) - _MOST_LINES} more lines: agentforge inspect {state.identity.run_id} --show artifact"
     return "\n".join([*lines[:_MOST_LINES], more])

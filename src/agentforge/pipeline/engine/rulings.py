@@ -38,18 +38,18 @@ def kept_examples(examples: Iterable[str], state: RunState) -> list[str]:
         if all(counts(one, state) for one in claims):
             kept.append(text)
         else:
-            kept += [one.text for one in claims if counts(one, state) and stands_in(one.text, state.request)]
+            kept += [one.text for one in claims if counts(one, state) and stands_in(one.text, state.brief.request)]
     return list(dict.fromkeys(kept))
 
 
 def parts_of_examples(examples: Iterable[str], state: RunState) -> list[str]:
     """Each single claim of the examples, in the words of the request."""
     found = [one.text for text in examples for one in _claims_of(text, state)]
-    return [text for text in dict.fromkeys(found) if stands_in(text, state.request)]
+    return [text for text in dict.fromkeys(found) if stands_in(text, state.brief.request)]
 
 
 def _claims_of(text: str, state: RunState) -> tuple[Claim, ...]:
-    return claims_in(wanted_in(text, state.request))
+    return claims_in(wanted_in(text, state.brief.request))
 
 
 def amended(path: str, data: bytes, state: RunState) -> bytes:
@@ -77,7 +77,7 @@ def amended(path: str, data: bytes, state: RunState) -> bytes:
 def superseded(state: RunState) -> tuple[str, ...]:
     """Existing tests that the specification changes, and those that a human overruled or took out."""
     overruled = (f"{path}::{name}" for path, name in ruled_tests(state))
-    return (*superseded_tests(state.artifacts.get("spec", {})), *overruled)
+    return (*superseded_tests(state.work.artifacts.get("spec", {})), *overruled)
 
 
 def ruled_tests(state: RunState) -> tuple[tuple[str, str], ...]:

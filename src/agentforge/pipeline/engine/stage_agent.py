@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.agent.perform import AgentSpec
+from agentforge.agent.spec import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
@@ -43,24 +43,24 @@ _SELDOM = ("dependencies", "interfaces", "estimated_complexity")
 
 def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> AgentSpec:
     """Everything the loop needs for the current stage."""
-    if state.stage == EXAMINE:
+    if state.progress.stage == EXAMINE:
         from agentforge.pipeline.examination.examiner_run import examiner_spec
 
         return examiner_spec(state, runtime)
-    stage = runtime.stages[state.stage]
+    stage = runtime.stages[state.progress.stage]
     guest = runtime.guests(stage.name)
     if guest is not None:
         return _guest_spec(guest, state, stage, runtime, pieces)
     model = runtime.models(stage.name)
     names = offered(stage, runtime)
-    if stage.name == "red" and state.awaited and "ask_human" not in names:
+    if stage.name == "red" and state.relations.awaited and "ask_human" not in names:
         names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
     ahead = stages_ahead(stage, state, runtime)
     if ahead:
         names = tuple(dict.fromkeys((*_possible(stage.ahead_tools, runtime), *names)))
     tools = with_ahead(find(names), ahead)
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
-    if not state.profile:
+    if not state.brief.profile:
         return spec
     from agentforge.pipeline.small_models.generation.steps import small_spec
 
@@ -136,20 +136,20 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
 
     if stage.writes == "tests":
         declared = _baseline_test_globs(state)
-        frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.tests)
+        frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
     if stage.files:
         from agentforge.pipeline.plugins.added_stage import refusal_of_files
 
         return refusal_of_files(stage, state)
-    if state.workflow:
+    if state.brief.workflow:
         return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
-    return _product_refusal(product_scope(state.artifacts.get("spec", {})), frozen=suite_files(state))
+    return _product_refusal(product_scope(state.work.artifacts.get("spec", {})), frozen=suite_files(state))
 
 
 def _frozen(state: RunState) -> tuple[str, ...]:
     """The files that were frozen when RED passed: while it is open again, tests are only added, in new files."""
-    frozen = state.reopened.facts.get("frozen_files") if state.reopened else None
+    frozen = state.review.reopened.facts.get("frozen_files") if state.review.reopened else None
     return tuple(frozen) if isinstance(frozen, Mapping) else ()
 
 
@@ -168,7 +168,7 @@ def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Call
 
 
 def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
-    return tuple(texts(state.facts.get("baseline", {}).get("test_globs")))
+    return tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
 
 
 def _context(
@@ -220,13 +220,13 @@ def _changed_since(pieces: Sequence[Section], worktree: Path) -> frozenset[str]:
 
 def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     """What the stage changed so far, from the snapshots that its steps took."""
-    now = state.trees.get("work", "")
+    now = state.work.trees.get("work", "")
     if stage.writes == "none" or not now:
         return ""
-    start = state.trees.get("baseline", "")
+    start = state.work.trees.get("baseline", "")
     if stage.writes == "product":  # an added stage is shown what was there before it apart from what it does
         before = last_measured(state) if stage.after else "red"
-        start = state.trees.get(before) or state.trees.get("guard", "")
+        start = state.work.trees.get(before) or state.work.trees.get("guard", "")
     return runtime.diff(start, now) if start and start != now else ""
 
 
@@ -236,13 +236,13 @@ def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int
     Args:
         room: tokens of a step whose model may read files; 0 = it may not.
     """
-    intake = state.artifacts.get("intake", {})
+    intake = state.work.artifacts.get("intake", {})
     return {
-        "id": state.run_id,
-        "goal": intake.get("goal") or _beginning(state.request),
+        "id": state.identity.run_id,
+        "goal": intake.get("goal") or _beginning(state.brief.request),
         "phase": stage.name,
         "success_criteria": [*stage.criteria, *(text for one in ahead for text in one.criteria)],
-        "constraints": framed_constraints(state.artifacts.get("spec", {})),
+        "constraints": framed_constraints(state.work.artifacts.get("spec", {})),
         **({"room": _ROOM.format(lines=_lines_shown(room))} if room else {}),
     }
 
@@ -284,7 +284,7 @@ def _submit_schema(
     contract = runtime.contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
     own = draft_schema(contract, omit=omit)
-    if state.rejected is not None:
+    if state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
     for one in ahead:
@@ -293,7 +293,11 @@ def _submit_schema(
 
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:
-    before = state.trees.get("work") or state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    before = (
+        state.work.trees.get("work")
+        or state.work.trees.get("baseline")
+        or runtime.git.tree_of(state.identity.base_commit)
+    )
     now = runtime.guard.tree()
     if now == before:
         return None

@@ -27,16 +27,16 @@ def before_stage(state: RunState, runtime: Runtime) -> Outcome | None:
     if runtime.hooks is None or not runtime.hooks.has("before_agent"):
         return None
     runtime.ready()
-    return runtime.hooks.before_agent(state.request)
+    return runtime.hooks.before_agent(state.brief.request)
 
 
 def after_stage(stage: str, state: RunState, runtime: Runtime) -> Outcome | None:
     """Show a stage's verified artifact to the hooks; None when there are none, or when no model made it."""
-    by_model = state.submission is not None and state.submission.by == "model"
-    if runtime.hooks is None or not by_model or state.verdict is None or not runtime.hooks.has("after_agent"):
+    by_model = state.review.submission is not None and state.review.submission.by == "model"
+    if runtime.hooks is None or not by_model or state.review.verdict is None or not runtime.hooks.has("after_agent"):
         return None
-    response = canonical_bytes({"stage": stage, "artifact": state.verdict.artifact}).decode()
-    return runtime.hooks.after_agent(state.request, response)
+    response = canonical_bytes({"stage": stage, "artifact": state.review.verdict.artifact}).decode()
+    return runtime.hooks.after_agent(state.brief.request, response)
 
 
 def not_run(stage: str, attempt: int, runtime: Runtime) -> tuple[kinds.HookFinished, ...]:
@@ -53,14 +53,14 @@ def stopped(
         return None
     key = f"{trigger}:{stage}:{attempt}"
     asks = outcome.verdict == "ask"
-    if asks and any(item.context.get("hook") == key and item.resolution for item in state.escalations.values()):
+    if asks and any(item.context.get("hook") == key and item.resolution for item in state.people.escalations.values()):
         return None
     word = "wants a decision about" if asks else "blocks"
     on = fixed("go on", "The stage goes on.") if asks else fixed("again", "The hook runs once more.")
     words = replace(OWN_WORDS, then="The hook runs once more, and the model of the stage reads your words.")
     back = approving(stage)[1:] if trigger == "after_agent" else () if asks else (words,)
     return kinds.EscalationRaised(
-        escalation_id=f"E{len(state.escalations) + 1}",
+        escalation_id=f"E{len(state.people.escalations) + 1}",
         stage=stage,
         kind="question",
         reason=f"a {trigger} hook {word} stage {stage}: {outcome.reason}",

@@ -41,7 +41,7 @@ def tool_context(
     """
     return ToolContext(
         root=runtime.worktree,
-        base_commit=state.base_commit,
+        base_commit=state.identity.base_commit,
         run_command=_Shell(
             runtime,
             may_write=may_write if stage.writes != "none" else None,
@@ -52,7 +52,7 @@ def tool_context(
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
         may_read=may_read(state, stage, runtime),
-        seen={path: str(digest) for path, digest in state.turn.seen.items() if digest},
+        seen={path: str(digest) for path, digest in state.progress.turn.seen.items() if digest},
     )
 
 
@@ -144,7 +144,7 @@ def _run_checks(paths: tuple[str, ...], state: RunState, runtime: Runtime) -> Ob
 
 def _diff(state: RunState, runtime: Runtime, path: str) -> str:
     tree = runtime.guard.tree()
-    base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    base = state.work.trees.get("baseline") or runtime.git.tree_of(state.identity.base_commit)
     return runtime.git.diff(base, tree, paths=[path] if path else ())
 
 
@@ -172,7 +172,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
     """
     from agentforge.safety.policy.decision import Policy
 
-    root = state.repo or str(runtime.repo)  # a replay works elsewhere, but its calls name the places of then
+    root = state.identity.repo or str(runtime.repo)  # a replay works elsewhere, but its calls name the places of then
     return Policy(
         mode=Mode(runtime.permits.mode),
         rules=runtime.permits.rules,
@@ -185,7 +185,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             named=spelled_out(stage, state),
         ),
         now=runtime.permits.now(),
-        tainted=bool(state.untrusted),
+        tainted=bool(state.progress.untrusted),
         confined=runtime.sandbox.kind != "none",
     )
 

@@ -44,20 +44,23 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
     """
     if not is_examined(state):
         return None
-    known = state.facts.get(EXAMINE, {})
-    if known.get("tree") != judged(state.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
-        return StartStage(stage=EXAMINE, attempt=(state.stages[EXAMINE].attempt if EXAMINE in state.stages else 0) + 1)
+    known = state.work.facts.get(EXAMINE, {})
+    if known.get("tree") != judged(state.work.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
+        return StartStage(
+            stage=EXAMINE,
+            attempt=(state.progress.stages[EXAMINE].attempt if EXAMINE in state.progress.stages else 0) + 1,
+        )
     return _against_the_tree(state, order) or _unread_examples(state) or _open_questions(state)
 
 
 def is_examined(state: RunState) -> bool:
     """Whether somebody who sees the request alone is asked before the delivery."""
-    return bool(state.examiner) and action_of(state) in _ACTIONS and bool(changed_files(state))
+    return bool(state.brief.examiner) and action_of(state) in _ACTIONS and bool(changed_files(state))
 
 
 def examining(state: RunState) -> Effect:
     """The next effect of an examination that is under way: one call at most, then what it is for."""
-    turn = state.turn
+    turn = state.progress.turn
     if turn.replied:
         return FinishStep(step=turn.step)
     asked = bool(turn.steps_in_attempt) and not turn.calling
@@ -69,18 +72,18 @@ def examining(state: RunState) -> Effect:
 
 def phase(state: RunState) -> Phase:
     """What comes next of an examination."""
-    known = state.facts.get(EXAMINE, {})
+    known = state.work.facts.get(EXAMINE, {})
     if known.get("asked") != asked_digest(state) or not known.get("source"):
         return "write"
     if known.get("unrunnable"):
         return "write" if int(str(known.get("repairs", 0))) <= _REPAIRS else "rerun"
-    same = known.get("tree") == judged(state.trees, "")
+    same = known.get("tree") == judged(state.work.trees, "")
     return "settle" if same and disputed(kept_rows(state)) else "rerun"
 
 
 def changed_files(state: RunState) -> list[str]:
     """The changed source files of the product that are there."""
-    facts = judged(state.facts, {})
+    facts = judged(state.work.facts, {})
     own = texts(facts.get("test_files"))
     found = [str(row.get("path")) for row in items(facts.get("changes")) if row.get("status") != "deleted"]
     return [path for path in found if path not in own and not is_test_path(path) and language_of(path)]
@@ -90,13 +93,13 @@ def request_words(state: RunState) -> str:
     """All that the examiner may know of what is wanted: the request word for word, and a human's answers."""
     told = [
         f"{item.question} -> {item.resolution.text}"
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.resolution is not None
         and item.kind == "question"
         and item.resolution.text.strip()
         and not str(item.context.get("key", "")).startswith(EXAMINE)
     ]
-    return "\n".join([state.request, *(["", "Answers of a human:", *told] if told else [])])
+    return "\n".join([state.brief.request, *(["", "Answers of a human:", *told] if told else [])])
 
 
 def asked_digest(state: RunState) -> str:
@@ -106,19 +109,19 @@ def asked_digest(state: RunState) -> str:
 
 def kept_rows(state: RunState) -> list[Json]:
     """The tests of an earlier examination of the same request, as they were settled."""
-    known = state.facts.get(EXAMINE, {})
+    known = state.work.facts.get(EXAMINE, {})
     return items(known.get("rows")) if known.get("asked") == asked_digest(state) else []
 
 
 def _against_the_tree(state: RunState, order: tuple[str, ...]) -> Effect | None:
     """GREEN is done again over results that the request states, once for each; then a human decides."""
-    rows = [row for row in items(state.facts[EXAMINE].get("rows")) if row.get("verdict") == "contradicts"]
+    rows = [row for row in items(state.work.facts[EXAMINE].get("rows")) if row.get("verdict") == "contradicts"]
     findings = [_finding(row) for row in rows]
-    new = tuple(one for one in findings if fact_key(one) not in state.sent_back)
+    new = tuple(one for one in findings if fact_key(one) not in state.review.sent_back)
     if new:
         undone = undone_from(state, "green", order)
         return Reopen(stage="green", by=EXAMINE, reason="belongs_here", findings=new, undone=undone)
-    key = f"{EXAMINE}:contradicts:{state.facts[EXAMINE].get('tree')}"
+    key = f"{EXAMINE}:contradicts:{state.work.facts[EXAMINE].get('tree')}"
     if not rows or _was_asked(state, key):
         return None
     told = "\n\n".join(f"{told_of(row)}\n\n{row.get('code')}" for row in rows)
@@ -143,7 +146,7 @@ def _against_the_tree(state: RunState, order: tuple[str, ...]) -> Effect | None:
 
 def _unread_examples(state: RunState) -> Effect | None:
     """The examples about which the second reader said nothing, as questions: they are the user's own words."""
-    rows = items(state.facts[EXAMINE].get("rows"))
+    rows = items(state.work.facts[EXAMINE].get("rows"))
     read = {row.get("test") for row in rows if row.get("ruled") and not row.get("unread")}
     left = [row for row in undecided_examples(state) if example_name(row) not in read]
     return doubtful(state, left, stage="deliver")
@@ -151,7 +154,7 @@ def _unread_examples(state: RunState) -> Effect | None:
 
 def _open_questions(state: RunState) -> Effect | None:
     """The readings that the request leaves open, as questions, where the settings want that."""
-    if not state.examiner.get("asks"):
+    if not state.brief.examiner.get("asks"):
         return None
     rows = open_readings(state)[:_ASKED_AT_MOST]
     wanted = [_open_question(row) for row in rows]
@@ -196,4 +199,4 @@ def _finding(row: Json) -> dict[str, object]:
 
 
 def _was_asked(state: RunState, key: str) -> bool:
-    return any(item.context.get("key") == key for item in state.escalations.values())
+    return any(item.context.get("key") == key for item in state.people.escalations.values())

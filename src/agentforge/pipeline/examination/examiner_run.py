@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentforge.agent.effects import CallModel, FinishStep
 from agentforge.agent.limits import exhausted, time_left_s
-from agentforge.agent.perform import AgentSpec, perform_call_model, perform_finish_step
+from agentforge.agent.model_call import perform_call_model
+from agentforge.agent.perform import perform_finish_step
+from agentforge.agent.spec import AgentSpec
 from agentforge.cancelling import TimeIsUp, for_at_most
 from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import counted_limit, one_line
@@ -131,7 +133,7 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
 
 def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
     """What a call is about besides the request: the file that could not be run, or the tests that fail."""
-    known = state.facts.get(EXAMINE, {})
+    known = state.work.facts.get(EXAMINE, {})
     if phase(state) == "settle":
         rows = [
             f"### Test {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
@@ -153,11 +155,11 @@ def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
 def _before(state: RunState, runtime: Runtime) -> list[Section]:
     """The project before the change: the files that were changed, how tests look there, and what else fits the request."""
     files, words = changed_files(state), request_words(state)
-    tests = texts(state.facts.get("baseline", {}).get("test_files"))
+    tests = texts(state.work.facts.get("baseline", {}).get("test_files"))
     told = "as it was before the change"
     with TemporaryDirectory(prefix="agentforge-base-") as folder:
         root, terms = Path(folder) / "tree", terms_of(words)
-        runtime.git.materialise(state.trees["baseline"], root)
+        runtime.git.materialise(state.work.trees["baseline"], root)
         edits = {path: edited_lines(root / path, runtime.worktree / path) for path in files}
         views = [code_view(root, path, names=terms, lines=edits[path], state=told) for path in files]
         found = rank(root, terms, text=words, limit=_CANDIDATES)
@@ -199,7 +201,7 @@ def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:
 
 
 def _context(state: RunState, runtime: Runtime) -> StepContext:
-    rows = json.loads(runtime.blobs.get(state.turn.material))
+    rows = json.loads(runtime.blobs.get(state.progress.turn.material))
     text = "\n".join(str(row["text"]) for row in rows)
     system = _prompt(state, runtime)
     messages = (
@@ -214,7 +216,7 @@ def _prompt(state: RunState, runtime: Runtime) -> str:
     """The system prompt of the phase, in the words of the project's runner."""
     if phase(state) == "settle":
         return _template("examine_settle")
-    runner = str(state.facts.get("baseline", {}).get("runner", ""))
+    runner = str(state.work.facts.get("baseline", {}).get("runner", ""))
     text = _template("examine").replace("{RUNNER}", "node:test" if runner == "node" else runner)
     return text.replace("{PATH}", _place(state, runtime))
 
@@ -239,8 +241,8 @@ def _called(effect: CallModel, state: RunState, world: World) -> Iterator[kinds.
 
 def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.Event]:
     """Take what came of the call: run the tests that were written, or settle those that fail."""
-    known, words = state.facts.get(EXAMINE, {}), request_words(state)
-    answer = state.turn.recent[-1].said if state.turn.recent else ""
+    known, words = state.work.facts.get(EXAMINE, {}), request_words(state)
+    answer = state.progress.turn.recent[-1].said if state.progress.turn.recent else ""
     if phase(state) == "settle":
         rows = ruled_rows(kept_rows(state), answer, words)
         yield _examined(state, path=str(known.get("path")), source=str(known.get("source")), rows=rows)
@@ -254,7 +256,7 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
     stored = runtime.blobs.put(source.encode("utf-8"))
     rows = (
         *measured_rows(source, looks.tests, words, kept_rows(state)),
-        *example_rows(undecided_examples(state), state.request, kept_rows(state)),
+        *example_rows(undecided_examples(state), state.brief.request, kept_rows(state)),
     )
     again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
     reason = looks.reason or (
@@ -264,12 +266,12 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
 
 
 def _why_nothing(state: RunState) -> str:
-    turn = state.turn
+    turn = state.progress.turn
     if not turn.material:
         return "nothing that is new or changed can be called by its name, or the request is too long"
     if turn.recent:
         return "the examiner's answer holds no test file"
-    failed = str(state.error.get("message", "")) if turn.steps_in_attempt and state.error else ""
+    failed = str(state.progress.error.get("message", "")) if turn.steps_in_attempt and state.progress.error else ""
     return failed or exhausted(state) or "the model was not asked"
 
 
@@ -283,8 +285,8 @@ def _examined(
     unrunnable: str = "",
 ) -> kinds.Examined:
     return kinds.Examined(
-        attempt=state.stages[EXAMINE].attempt,
-        tree=judged(state.trees, ""),
+        attempt=state.progress.stages[EXAMINE].attempt,
+        tree=judged(state.work.trees, ""),
         asked=asked_digest(state),
         path=path,
         source=source,
@@ -304,11 +306,11 @@ def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
     path = _place(state, runtime)
     try:
         with for_at_most(time_left_s(state)):
-            run = _run(rig, judged(state.trees, ""), path, source)
+            run = _run(rig, judged(state.work.trees, ""), path, source)
             if not sound(run, rig.plan) or not run.outcomes:
                 return Looks(path=path, unrunnable=_unrunnable(run))
             failing = [one for one in run.outcomes.values() if one.outcome in ("failed", "error")]
-            before = _run(rig, state.trees["baseline"], path, source).outcomes if failing else {}
+            before = _run(rig, state.work.trees["baseline"], path, source).outcomes if failing else {}
     except TimeIsUp:
         return Looks(path=path, reason="the deadline came while its tests were run")
     except AgentForgeError as error:
@@ -348,10 +350,10 @@ def _unrunnable(run: SuiteRun) -> str:
 
 def _place(state: RunState, runtime: Runtime) -> str:
     """Where the examiner's file stands while it is run."""
-    known = str(state.facts.get(EXAMINE, {}).get("path") or "")
-    suite = [*suite_files(state), *texts(state.facts.get("baseline", {}).get("test_files"))]
+    known = str(state.work.facts.get(EXAMINE, {}).get("path") or "")
+    suite = [*suite_files(state), *texts(state.work.facts.get("baseline", {}).get("test_files"))]
     suite = [path for path in suite if not path.endswith(("conftest.py", "__init__.py"))]
-    trees = (judged(state.trees, ""), state.trees["baseline"])
+    trees = (judged(state.work.trees, ""), state.work.trees["baseline"])
     language = of_path(changed_files(state)[0])
     fallback = (language.examined_test if language is not None else "") or "test_examined.py"
 
@@ -367,7 +369,7 @@ def interface(state: RunState, runtime: Runtime) -> str:
     Returns:
         "" where no file has a public name any more.
     """
-    tree, base = judged(state.trees, ""), state.trees["baseline"]
+    tree, base = judged(state.work.trees, ""), state.work.trees["baseline"]
     parts: list[str] = []
     for path in changed_files(state):
         now, before = (_source(runtime, one, path) for one in (tree, base))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentforge.events.state.run_state import Reopening, RunState
+from agentforge.events.state.attempt import Reopening
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.disputes import BASE, GIVEN
 from agentforge.pipeline.facts.examples import asserted_in
 from agentforge.pipeline.facts.source_findings import words_of_people
@@ -34,14 +35,14 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     counts when it fails for a listed mutant, executes a listed untested line, or rightly fails on the tree; one that is right and
     shows nothing of this may stay, and does not count.
     """
-    assert state.reopened is not None
-    rig, green = bounded_rig(state, runtime), state.trees[state.reopened.by]
+    assert state.review.reopened is not None
+    rig, green = bounded_rig(state, runtime), state.work.trees[state.review.reopened.by]
     work = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     changes = runtime.git.changed(green, work)
     new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]
     touched = [one.path for one in changes if one.path not in new]
-    tree = runtime.git.tree_with(state.reopened.tree, work, new, index=runtime.scratch / "added-index")
-    spec, declared = state.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
+    tree = runtime.git.tree_with(state.review.reopened.tree, work, new, index=runtime.scratch / "added-index")
+    spec, declared = state.work.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
     paths = tuple(dict.fromkeys(str(row["path"]) for row in declared))
     fresh = [path for path in new if path in paths]
     tests = [{**row, "kind": ""} if row["path"] in fresh else row for row in declared]  # which kind it is, is measured
@@ -50,16 +51,16 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         symbols=product_symbols(spec),
         modified=product_scope(spec),
         action=action_of(state),
-        support=state.tests,
+        support=state.brief.tests,
         superseded=superseded_tests(spec),
         vanished=vanished_names(spec, words_of_people(state)),
     )
-    facts, evidence = measure_red(rig, suite, base_tree=state.trees["baseline"], red_tree=tree)
+    facts, evidence = measure_red(rig, suite, base_tree=state.work.trees["baseline"], red_tree=tree)
     sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)
-    examples = texts(state.artifacts.get("intake", {}).get("examples"))
+    examples = texts(state.work.artifacts.get("intake", {}).get("examples"))
     rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
-    added = _judged(rows, state.reopened, runtime, work=work, files=fresh)
-    listed = {mutant_text(row) for row in state.reopened.findings if row.get("rule") == "survivor"}
+    added = _judged(rows, state.review.reopened, runtime, work=work, files=fresh)
+    listed = {mutant_text(row) for row in state.review.reopened.findings if row.get("rule") == "survivor"}
     answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
     facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
@@ -145,7 +146,7 @@ def unmet_facts(state: RunState, runtime: Runtime, facts: Json) -> dict[str, obj
         str(row.get("id")): str(row.get("text"))
         for row in items(suite.get("failing") if isinstance(suite, dict) else ())
     }
-    given = {name: text for name, text in failing.items() if file_of(name) in state.tests}
+    given = {name: text for name, text in failing.items() if file_of(name) in state.brief.tests}
     lost = dict.fromkeys(texts(facts.get("regressions")), str(facts.get("failing_text") or ""))
     named = [
         *((GIVEN, name, text) for name, text in given.items()),
@@ -155,13 +156,16 @@ def unmet_facts(state: RunState, runtime: Runtime, facts: Json) -> dict[str, obj
     if not rows:
         return {}
     return {
-        "unmet_tests": {"request": _shown(state.request, " ".join(str(row["quote"]) for row in rows)), "rows": rows}
+        "unmet_tests": {
+            "request": _shown(state.brief.request, " ".join(str(row["quote"]) for row in rows)),
+            "rows": rows,
+        }
     }
 
 
 def _unmet_row(by: str, test_id: str, text: str, state: RunState, runtime: Runtime) -> dict[str, object]:
     path, test = file_of(test_id), name_of(without_parameters(test_id))
-    tree = state.trees.get("red", "") if by == GIVEN else state.trees.get("baseline", "")
+    tree = state.work.trees.get("red", "") if by == GIVEN else state.work.trees.get("baseline", "")
     source = (runtime.git.show(tree, path) or b"") if tree else b""
     lines = source.decode("utf-8", "replace").splitlines()
     first, last = _reach(source, test, len(lines))

@@ -35,7 +35,7 @@ def compared(
         settled: files that an earlier stage has accepted, such as frozen tests.
     """
 
-    base = state.trees.get("baseline") or runtime.git.tree_of(state.base_commit)
+    base = state.work.trees.get("baseline") or runtime.git.tree_of(state.identity.base_commit)
     changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
     found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
     if found.crashed:
@@ -52,7 +52,7 @@ def reports(
     Args:
         again: measure anew what is known of `tree`.
     """
-    asked = (tuple(paths), state.last_at[:10])
+    asked = (tuple(paths), state.progress.last_at[:10])
     known = runtime.check_reports
     if again:
         known.pop((tree, base, asked), None)
@@ -91,7 +91,7 @@ def report_on(
         interpreter=runtime.rig().plan.tools_python or None,
         base=base,
         contracts=contracts,
-        today=date.fromisoformat(state.last_at[:10]) if state.last_at else None,
+        today=date.fromisoformat(state.progress.last_at[:10]) if state.progress.last_at else None,
     )
 
 

@@ -56,16 +56,16 @@ def disputes(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
     Returns:
         {call, results: [{returns, raises, sides: [{by, where, quote, path, test, fixed}]}]}, the request's results first.
     """
-    stated = stated_in(state.request)
-    told = told_in(state.request)
+    stated = stated_in(state.brief.request)
+    told = told_in(state.brief.request)
     if not stated and not told:
         return []
     sources = {path: (GIVEN, data) for path, data in runtime.supplied.items() if path.endswith(".py")}
     for path, data in _tests_of_base(state, runtime, _words(stated, told), besides=set(runtime.supplied)):
         sources[path] = (BASE, data)
-    rows = found_in(state.request, stated, sources)
+    rows = found_in(state.brief.request, stated, sources)
     known = {side["quote"] for row in rows for result in items(row["results"]) for side in items(result["sides"])}
-    return [*rows, *(row for row in found_after(state.request, told, sources) if not _quotes(row) & known)]
+    return [*rows, *(row for row in found_after(state.brief.request, told, sources) if not _quotes(row) & known)]
 
 
 def found_in(
@@ -228,7 +228,7 @@ def _tests_of_base(
 ) -> Iterator[tuple[str, bytes]]:
     """The Python test files of the base that hold one of the names."""
     words = [part for name in sorted(names) for part in ("-e", name)]
-    done = runtime.git.command.run("grep", "-l", "-z", "-I", "-F", *words, state.base_commit, "--", "*.py")
-    listed = [one.removeprefix(f"{state.base_commit}:") for one in os.fsdecode(done.output).split("\0") if one]
+    done = runtime.git.command.run("grep", "-l", "-z", "-I", "-F", *words, state.identity.base_commit, "--", "*.py")
+    listed = [one.removeprefix(f"{state.identity.base_commit}:") for one in os.fsdecode(done.output).split("\0") if one]
     for path in [path for path in listed if is_test_path(path) and path not in besides][:_FILES]:
-        yield path, runtime.git.show(state.base_commit, path) or b""
+        yield path, runtime.git.show(state.identity.base_commit, path) or b""

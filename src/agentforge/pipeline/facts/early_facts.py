@@ -36,8 +36,8 @@ def intake_facts(state: RunState, draft: Json, *, disputed: bool = False) -> dic
     """
     named = texts(draft.get("examples"))
     named += parts_of_examples(named, state) if disputed else []
-    found = [{"text": text, "found": stands_in(text, state.request)} for text in named]
-    return {"examples": found, **({} if state.profile else {"asks": ledger_rows(state.request)})}
+    found = [{"text": text, "found": stands_in(text, state.brief.request)} for text in named]
+    return {"examples": found, **({} if state.brief.profile else {"asks": ledger_rows(state.brief.request)})}
 
 
 def clarify_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
@@ -57,7 +57,7 @@ def clarify_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, o
 
 def _evidence(state: RunState, question: Json, piece: Json, runtime: Runtime) -> dict[str, object]:
     path, snippet = str(piece.get("file", "")), str(piece.get("snippet", ""))
-    content = runtime.git.show(state.base_commit, path) if _relative(path) else None
+    content = runtime.git.show(state.identity.base_commit, path) if _relative(path) else None
     reason = ""
     if content is None:
         reason = "no such file at the base commit"
@@ -70,7 +70,7 @@ def _evidence(state: RunState, question: Json, piece: Json, runtime: Runtime) ->
 
 def analyze_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
     """Do the named files and symbols exist at the base commit?"""
-    present = frozenset(runtime.git.list_files(state.base_commit))
+    present = frozenset(runtime.git.list_files(state.identity.base_commit))
     named = [*texts(draft.get("impacted_files")), *(str(item.get("path", "")) for item in items(draft.get("modules")))]
     symbols = []
     for item in items(draft.get("symbols")):
@@ -81,14 +81,14 @@ def analyze_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, o
     return {
         "paths": [{"path": path, "exists": _exists(path, present)} for path in dict.fromkeys(named) if path],
         "symbols": symbols,
-        "baseline": state.facts.get("baseline", {}),
+        "baseline": state.work.facts.get("baseline", {}),
     }
 
 
 def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
     """Which of the named paths and symbols exist at the base commit? Do the examples stand in the criteria?"""
 
-    present = frozenset(runtime.git.list_files(state.base_commit))
+    present = frozenset(runtime.git.list_files(state.identity.base_commit))
     named = [*texts(draft.get("files_to_modify")), *texts(draft.get("files_to_create"))]
     symbols = [
         {
@@ -113,7 +113,9 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
         "existing": [path for path in named if path in present],
         "missing": [path for path in named if path not in present],
         "symbols": symbols,
-        "examples": [{"text": text, "found": told_in(wanted_in(text, state.request), criteria)} for text in examples],
+        "examples": [
+            {"text": text, "found": told_in(wanted_in(text, state.brief.request), criteria)} for text in examples
+        ],
         "dependency_cycle": _circle(draft, state, runtime),
         "claims": split_facts(state, draft),
     }
@@ -122,7 +124,7 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
 def _circle(draft: Json, state: RunState, runtime: Runtime) -> list[str]:
     """The tasks that would wait for each other if this one waited for what its specification names; [] = none."""
     ways = (runtime.look(need, state).circle for need in specified(draft) if need.task_id)
-    return next(([state.run_id, *way] for way in ways if way), [])
+    return next(([state.identity.run_id, *way] for way in ways if way), [])
 
 
 def changed_lines(diff: str) -> dict[str, list[str]]:
@@ -184,7 +186,7 @@ def _holds(
     Args:
         exactly: the word alone is enough only where the language cannot be read.
     """
-    content = runtime.git.show(state.base_commit, path) if path in present else None
+    content = runtime.git.show(state.identity.base_commit, path) if path in present else None
     if content is None:
         return False
     known = defines(path, name, content, exactly=exactly)

@@ -43,7 +43,7 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
         {seed, rows: [{number, call, ok, reason, hidden}]}; the seed follows from the run and the draft.
     """
     rows = _checked(draft)
-    seed = int(digest_value([state.run_id, [dict(item) for item in items(draft.get("examples"))]])[:8], 16)
+    seed = int(digest_value([state.identity.run_id, [dict(item) for item in items(draft.get("examples"))]])[:8], 16)
     hidden = _hidden(state, draft, rows, seed=seed)
     return {"seed": seed, "rows": [{**row, "hidden": row["number"] in hidden} for row in rows]}
 
@@ -84,18 +84,22 @@ def _checked(draft: Json) -> list[dict[str, object]]:
 def claims_of(state: RunState) -> tuple[Claim, ...]:
     """Everything that request and specification claim of single calls, each call once; not what a human's answer dropped."""
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     reader = _reader(spec)
     asks = ledger_of(state)
     found: list[Claim] = [*claims_of_asks(state, reader)]
     for text in standing_examples(state):
         requirement = _requirement_of(text, spec)
         found += [
-            decided(state, replace(context_of(one, state.request, asks, reader), requirement=requirement, asked=True))
-            for one in reader.claims_in(wanted_in(text, state.request))
+            decided(
+                state, replace(context_of(one, state.brief.request, asks, reader), requirement=requirement, asked=True)
+            )
+            for one in reader.claims_in(wanted_in(text, state.brief.request))
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
-    answers = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind == "stuck"]
+    answers = [
+        item.resolution.text for item in state.people.escalations.values() if item.resolution and item.kind == "stuck"
+    ]
     dropped = _squeezed("\n".join(answers))
     wrong = {spelling(call) for call in refuted(state)}
     for number, example in enumerate(items(spec.get("examples"))):
@@ -118,7 +122,7 @@ def shown_examples(state: RunState) -> str:
     """The examples of the specification that are not held out, one in a line."""
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     lines = []
-    for number, item in enumerate(items(state.artifacts.get("spec", {}).get("examples"))):
+    for number, item in enumerate(items(state.work.artifacts.get("spec", {}).get("examples"))):
         if number not in hidden:
             result = f"raises {item.get('raises')}" if item.get("raises") else f"-> {item.get('returns')}"
             lines.append(f"{item.get('requirement', '')} {item.get('call')} {result}".strip())
@@ -137,19 +141,19 @@ def outside_facts(
 
     if not passing:
         return unmeasured("the tests do not pass yet")
-    red = state.facts.get("red", {})
+    red = state.work.facts.get("red", {})
     tests = items(red.get("tests"))
     given = Outside(
         claims=claims_of(state),
-        symbols=symbols_of(product_symbols(state.artifacts.get("spec", {}))),
+        symbols=symbols_of(product_symbols(state.work.artifacts.get("spec", {}))),
         targets=[str(row.get("id")) for row in tests if row.get("kind") == "target"],
         guards=[str(row.get("id")) for row in tests if row.get("kind") != "target"],
         content=[str(row.get("id")) for row in items(red.get("stubs_noticed")) if row.get("stub") in _WRONG],
         edits=edits,
-        request=state.request,
+        request=state.brief.request,
         seed=seed,
     )
-    return measure_outside(runtime.rig(), given, base_tree=state.trees["baseline"], tree=tree)
+    return measure_outside(runtime.rig(), given, base_tree=state.work.trees["baseline"], tree=tree)
 
 
 def mentioned(value: object) -> Iterator[str]:
@@ -171,7 +175,7 @@ def _reader(spec: Json) -> ModuleType:
 
 
 def _rows(state: RunState) -> list[Json]:
-    split = state.facts.get("spec", {}).get("claims")
+    split = state.work.facts.get("spec", {}).get("claims")
     return items(split.get("rows")) if isinstance(split, dict) else []
 
 
@@ -181,7 +185,7 @@ def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed
 
     reader = _reader(draft)
     told = {key: value for key, value in draft.items() if key != "examples"}
-    known = _squeezed("\n".join([state.request, *mentioned(told)]))
+    known = _squeezed("\n".join([state.brief.request, *mentioned(told)]))
     groups: dict[str, list[object]] = {}
     for row in rows:
         if row["ok"] and _squeezed(str(row["call"])) not in known:

@@ -47,12 +47,12 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
         `looked_at` is how many tests were run for it, where not all of them were.
     """
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     symbols = [one for one in product_symbols(spec) if one.get("change") != "new"]
     named = dict.fromkeys([*texts(spec.get("files_to_modify")), *(str(one.get("file", "")) for one in symbols)])
-    present = set(runtime.git.list_files(state.base_commit))
+    present = set(runtime.git.list_files(state.identity.base_commit))
     files = [path for path in named if path in present and not is_test_path(path)]
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     if not files or not base.get("passed"):
         note = "only new files: no existing test runs them" if not files else "no test passes at the base"
         return Measured(facts=_facts("none", note, files, {}, ()))
@@ -73,7 +73,7 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
 
 def looked_at_first(state: RunState) -> tuple[str, ...]:
     """The new tests and the impacted ones, where they are few beside a slow suite; () = the whole suite at once."""
-    base, impact = state.facts.get("baseline", {}), state.facts.get("impact", {})
+    base, impact = state.work.facts.get("baseline", {}), state.work.facts.get("impact", {})
     tests = texts(impact.get("tests"))
     slow = cast("float", base.get("duration_s") or 0.0) >= _SLOW_S
     few = cast("int", impact.get("count") or 0) * 4 <= cast("int", base.get("tests") or 0)
@@ -82,7 +82,7 @@ def looked_at_first(state: RunState) -> tuple[str, ...]:
 
 def within_share(state: RunState, runtime: Runtime, tests: Iterable[str]) -> tuple[str, ...]:
     """Those of some tests of the base, the first first, whose time there together is a share of the whole suite's."""
-    base, known = state.facts.get("baseline", {}), durations(state, runtime)
+    base, known = state.work.facts.get("baseline", {}), durations(state, runtime)
     whole = cast("float", base.get("duration_s") or 0.0)
     ran = sum(known.values()) or whole
     usual = ran / max(cast("int", base.get("tests") or 0), 1)
@@ -98,14 +98,14 @@ def within_share(state: RunState, runtime: Runtime, tests: Iterable[str]) -> tup
 
 def durations(state: RunState, runtime: Runtime) -> dict[str, float]:
     """How long each test took at the base, seconds; {} in runs that were recorded before this was."""
-    digest = state.evidence.get("baseline")
+    digest = state.work.evidence.get("baseline")
     value = json.loads(runtime.blobs.get(digest)) if digest else {}
     return {str(name): float(took) for name, took in value.get("durations", {}).items()}
 
 
 def near_tests(state: RunState) -> tuple[str, ...]:
     """The existing tests that an agent runs beside those of its stage: the nearest of the impacted."""
-    impact = state.facts.get("impact", {})
+    impact = state.work.facts.get("impact", {})
     own = set(suite_files(state))
     found = [*texts(impact.get("nearest")), *texts(impact.get("tests"))]
     return tuple(one for one in dict.fromkeys(found) if one.partition("::")[0] not in own)[:_RUN_BESIDE]
@@ -113,7 +113,7 @@ def near_tests(state: RunState) -> tuple[str, ...]:
 
 def impact_text(state: RunState) -> str:
     """The impacted tests for GREEN: how many in which file, and the nearest by name."""
-    impact = state.facts.get("impact", {})
+    impact = state.work.facts.get("impact", {})
     tests = texts(impact.get("tests"))
     if not tests:
         return ""
@@ -129,7 +129,7 @@ def impact_text(state: RunState) -> str:
 
 def _traced(state: RunState, runtime: Runtime, files: list[str], tests: tuple[str, ...]) -> tuple[Traced, str]:
 
-    rig, tree = bounded_rig(state, runtime), state.trees["baseline"]
+    rig, tree = bounded_rig(state, runtime), state.work.trees["baseline"]
     with underway("records which tests run what will change"):
         return traced_of(run_tree(rig, tree, tests=tests, trace=True, traced_files=files)), ""
 
@@ -137,8 +137,8 @@ def _traced(state: RunState, runtime: Runtime, files: list[str], tests: tuple[st
 def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbols: list[Json]) -> tuple[str, ...]:
     """The tests that are looked at; () = the whole suite, which is quick."""
 
-    rig, tree = runtime.rig(), state.trees["baseline"]
-    digest = state.evidence.get("baseline")
+    rig, tree = runtime.rig(), state.work.trees["baseline"]
+    digest = state.work.evidence.get("baseline")
     evidence = json.loads(runtime.blobs.get(digest)) if digest else {}
     passing: dict[str, list[str]] = {}
     for name in evidence.get("passed_ids", ()):
@@ -146,7 +146,7 @@ def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbol
     all_of_them = [name for names in passing.values() for name in names]
     if rig.plan.language != "python" or len(within_share(state, runtime, all_of_them)) == len(all_of_them):
         return ()
-    present, read = frozenset(runtime.git.list_files(state.base_commit)), rig.read(tree)
+    present, read = frozenset(runtime.git.list_files(state.identity.base_commit)), rig.read(tree)
     words = {str(one.get("name", "")).split("(")[0].strip().rpartition(".")[2].encode() for one in symbols} - {b""}
     ranks: dict[str, int] = {}
     for path in passing:
@@ -166,7 +166,7 @@ def _by_coverage(
     near: dict[str, None] = {}
     for one in symbols:
         path, name = str(one.get("file", "")), str(one.get("name", "")).split("(")[0].strip()
-        lines = body_of(runtime.git.show(state.base_commit, path), name) if path.endswith(".py") else 0
+        lines = body_of(runtime.git.show(state.identity.base_commit, path), name) if path.endswith(".py") else 0
         near.update(dict.fromkeys(traced.executing(path, lines) if lines else ()))
     all_of_them = dict(near)
     for path in files:
@@ -180,8 +180,8 @@ def _by_imports(state: RunState, runtime: Runtime, files: list[str], note: str) 
     """The test files that import one of the files, directly or through others; where that is not read, those that lie near."""
 
     rig = runtime.rig()
-    present = frozenset(runtime.git.list_files(state.base_commit))
-    read = rig.read(state.trees["baseline"])
+    present = frozenset(runtime.git.list_files(state.identity.base_commit))
+    read = rig.read(state.work.trees["baseline"])
     if rig.plan.language != "python":
         near = tests_near(files, present=present, read=read)
         return _facts("imports" if near else "none", note, files, dict.fromkeys(near), ())

@@ -24,8 +24,8 @@ def nothing_to_test(state: RunState) -> bool:
 
     What only guards (a refactoring, a removal) still gets its guards where it speaks of code.
     """
-    spec = state.artifacts.get("spec", {})
-    if state.tests or state.profile or not by_inspection_alone(spec):
+    spec = state.work.artifacts.get("spec", {})
+    if state.brief.tests or state.brief.profile or not by_inspection_alone(spec):
         return False
     if standing_examples(state) or (action_of(state) == "fix" and any(one.examples for one in ledger_of(state))):
         return False
@@ -34,9 +34,9 @@ def nothing_to_test(state: RunState) -> bool:
 
 def must_be_inert(state: RunState) -> bool:
     """Whether nothing but the measured inertness of the change can show that it needed no test."""
-    kinds = [str(row.get("kind") or "target") for row in items(state.facts.get("red", {}).get("tests"))]
-    spec = state.artifacts.get("spec", {})
-    return not state.profile and needs_inertness(spec, kinds=kinds, action=action_of(state))
+    kinds = [str(row.get("kind") or "target") for row in items(state.work.facts.get("red", {}).get("tests"))]
+    spec = state.work.artifacts.get("spec", {})
+    return not state.brief.profile and needs_inertness(spec, kinds=kinds, action=action_of(state))
 
 
 def inert_facts(found: Inertness) -> dict[str, object]:
@@ -68,7 +68,7 @@ def inert_facts(found: Inertness) -> dict[str, object]:
 
 def inert_words(state: RunState) -> str:
     """`documentation only: nothing that runs was changed (measured)`; "" where that was not measured or does not hold."""
-    fact = judged(state.facts, {}).get("inert")
+    fact = judged(state.work.facts, {}).get("inert")
     if not isinstance(fact, dict) or fact.get("passed") is not True:
         return ""
     return f"{fact.get('words')}: nothing that runs was changed (measured)"

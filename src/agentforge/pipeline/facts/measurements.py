@@ -77,10 +77,10 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
 
     The stages that run no test measure such a draft all the same, so that every finding comes at once.
     """
-    assert state.submission is not None
-    if state.submission.by != "model" or (stage.name in _WITHOUT_TESTS and not state.workflow):
+    assert state.review.submission is not None
+    if state.review.submission.by != "model" or (stage.name in _WITHOUT_TESTS and not state.brief.workflow):
         return []
-    draft = state.submission.draft
+    draft = state.review.submission.draft
     shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
     if is_open(state) and stage.name == "red":
         draft = joined_suite(state, draft)
@@ -90,9 +90,9 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
 def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured:
     """The base line: the whole suite at the base commit, several runs where something fails."""
 
-    tree = runtime.git.tree_of(state.base_commit)
+    tree = runtime.git.tree_of(state.identity.base_commit)
     facts, evidence = measure_baseline(timed_rig(state, runtime), tree=tree)
-    listed = [path for path in runtime.git.list_files(state.base_commit) if is_test_path(path)]
+    listed = [path for path in runtime.git.list_files(state.identity.base_commit) if is_test_path(path)]
     tests = sorted(listed, key=lambda path: language_of(path) is None)  # data of the tests only where there is room
     facts |= {"test_files": tests[:_LISTED], "attempt": attempt, "sandbox": runtime.sandbox.kind}
     return Measured(facts=facts, evidence=evidence, tree=tree)
@@ -104,14 +104,14 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
     Raises:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
-    assert state.submission is not None
-    if state.workflow == SPLIT:
-        return measure_plan(state, state.submission.draft)
-    if state.workflow:
-        return FIX_MEASURES.get(stage.name, _deliver)(state, state.submission.draft, runtime)
+    assert state.review.submission is not None
+    if state.brief.workflow == SPLIT:
+        return measure_plan(state, state.review.submission.draft)
+    if state.brief.workflow:
+        return FIX_MEASURES.get(stage.name, _deliver)(state, state.review.submission.draft, runtime)
     if stage.after:
         return _of_added(state, stage, runtime)
-    return _MEASURES[stage.name](state, state.submission.draft, runtime)
+    return _MEASURES[stage.name](state, state.review.submission.draft, runtime)
 
 
 def _intake(state: RunState, draft: Json, runtime: Runtime) -> Measured:
@@ -143,7 +143,9 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     tree = _snapshot(runtime)
     if given or emptied:  # this was done by no step of the model: no snapshot holds it yet
         runtime.keep(state, tree)
-    declared = supplied_tests(state.tests, patient_rig(state, runtime), tree) if state.tests else _declared(draft)
+    declared = (
+        supplied_tests(state.brief.tests, patient_rig(state, runtime), tree) if state.brief.tests else _declared(draft)
+    )
     declared += [{"path": path, "name": name, "kind": ""} for path, name in overruled_tests(state, by="base")]
     facts, evidence = _measured_suite(state, runtime, declared, tree)
     passing = {str(row["id"]) for row in items(facts.get("tests")) if row.get("outcome") == "passed"}
@@ -153,9 +155,9 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         ]
         facts, evidence = _measured_suite(state, runtime, declared, tree)
     sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
-    examples, standing = texts(state.artifacts.get("intake", {}).get("examples")), standing_examples(state)
+    examples, standing = texts(state.work.artifacts.get("intake", {}).get("examples")), standing_examples(state)
     facts["examples"] = [
-        {"text": text, "found": text not in standing or asserted_in(wanted_in(text, state.request), sources)}
+        {"text": text, "found": text not in standing or asserted_in(wanted_in(text, state.brief.request), sources)}
         for text in examples
     ]
     facts["asks"] = untold_values(state, sources)
@@ -193,13 +195,13 @@ def _measured_suite(
     state: RunState, runtime: Runtime, declared: list[dict[str, object]], tree: str
 ) -> tuple[dict[str, object], dict[str, object]]:
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     suite = Suite(
         tests=declared,
         symbols=product_symbols(spec),
         modified=product_scope(spec),
-        action="refactor" if by_measurement_alone(spec, state.artifacts.get("intake", {})) else action_of(state),
-        support=(*state.tests, *_ended(state)),
+        action="refactor" if by_measurement_alone(spec, state.work.artifacts.get("intake", {})) else action_of(state),
+        support=(*state.brief.tests, *_ended(state)),
         superseded=superseded(state),
         vanished=vanished_names(spec, words_of_people(state)),
         inspected=by_inspection_alone(spec),
@@ -209,7 +211,7 @@ def _measured_suite(
 
 def patient_rig(state: RunState, runtime: Runtime) -> Rig:
     """For new tests on old code: one that takes longer than the whole suite of the base several times over does not end."""
-    whole = state.facts.get("baseline", {}).get("duration_s")
+    whole = state.work.facts.get("baseline", {}).get("duration_s")
     seconds = float(whole) if isinstance(whole, (int, float)) else 0.0
     rig = bounded_rig(state, runtime)  # the duration of a suite that hung says nothing: its own limit does
     return rig if rig.test_limit_s else replace(rig, test_limit_s=round(max(_TEST_LEAST_S, _TEST_FACTOR * seconds), 1))
@@ -229,10 +231,10 @@ def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str
 
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
-    if state.profile:
+    if state.brief.profile:
         carry_out(state, runtime)
-    tree, red, base = _snapshot(runtime), state.facts.get("red", {}), _base(state)
-    spec, inspected = state.artifacts.get("spec", {}), must_be_inert(state)
+    tree, red, base = _snapshot(runtime), state.work.facts.get("red", {}), _base(state)
+    spec, inspected = state.work.artifacts.get("spec", {}), must_be_inert(state)
     ended = (*_ended(state), *_removed_in_red(state, runtime))
     promise = Promise(
         red=red,
@@ -245,7 +247,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         symbols=symbols_of(product_symbols(spec)),
         inspected=inspected,
     )
-    trees = {"base_tree": base, "red_tree": state.trees.get("red", base), "tree": tree}
+    trees = {"base_tree": base, "red_tree": state.work.trees.get("red", base), "tree": tree}
     first = looked_at_first(state)
     facts, evidence = measure_green(bounded_rig(state, runtime), promise, **trees, only=first) if first else ({}, {})
     if facts.get("regressions"):  # enough to refuse the attempt: the whole suite is run for a tree that may pass
@@ -262,7 +264,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
-    edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.trees.get("red", base), tree=tree)
+    edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.work.trees.get("red", base), tree=tree)
     facts["out_of_scope"] = [*texts(facts["out_of_scope"]), *out_of_scope(state, runtime, tree=tree, passing=passing)]
     with underway("tries the examples outside of the tests"):
         facts |= outside_facts(state, runtime, tree=tree, edits=edits, passing=passing, seed=promise.seed)
@@ -285,7 +287,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
     """The details behind recorded facts, from their blob."""
-    digest = state.evidence.get(name)
+    digest = state.work.evidence.get(name)
     value = json.loads(runtime.blobs.get(digest)) if digest else {}
     return value if isinstance(value, dict) else {}
 
@@ -302,9 +304,9 @@ def _of_added(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
 def _measured_again(state: RunState, runtime: Runtime, *, changed: str) -> Measured:
     """The whole verification on the tree as it stands now, and under `changed` what is new since it was last measured."""
     last = last_measured(state)
-    before, tree = state.trees.get(last, ""), _snapshot(runtime)
+    before, tree = state.work.trees.get(last, ""), _snapshot(runtime)
     if tree == before:  # nothing was changed: what was measured holds for the very same tree
-        return Measured(facts={**_without_changes(state.facts[last]), changed: []}, tree=tree)
+        return Measured(facts={**_without_changes(state.work.facts[last]), changed: []}, tree=tree)
     measured = _green(state, {}, runtime)
     rows = [
         {"path": item.path, "added": item.added or 0, "removed": item.removed or 0}
@@ -318,7 +320,7 @@ def _without_changes(facts: Json) -> dict[str, object]:
 
 
 def _written_by_added(state: RunState, runtime: Runtime, tree: str) -> tuple[str, ...]:
-    if not state.added or state.stage == FIRST_WRITER:
+    if not state.brief.added or state.progress.stage == FIRST_WRITER:
         return ()
 
     return paths_written(state, runtime, tree=tree)
@@ -344,7 +346,7 @@ _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 
 def _ended(state: RunState) -> tuple[str, ...]:
     """Test files that go as a whole with what they speak of; only the tree itself ends them."""
-    if not state.profile:
+    if not state.brief.profile:
         return ()
 
     change = by_tree(state)
@@ -353,12 +355,12 @@ def _ended(state: RunState) -> tuple[str, ...]:
 
 def _removed_in_red(state: RunState, runtime: Runtime) -> tuple[str, ...]:
     """Test files of the base that the tree of the accepted suite does not have any more."""
-    changes = runtime.git.changed(_base(state), state.trees.get("red", _base(state)))
+    changes = runtime.git.changed(_base(state), state.work.trees.get("red", _base(state)))
     return tuple(one.path for one in changes if one.status == "deleted" and is_test_path(one.path))
 
 
 def _base(state: RunState) -> str:
-    return state.trees["baseline"]
+    return state.work.trees["baseline"]
 
 
 def _snapshot(runtime: Runtime) -> str:
@@ -368,7 +370,7 @@ def _snapshot(runtime: Runtime) -> str:
 def _put_given(state: RunState, runtime: Runtime) -> bool:
     """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
     files = dict(runtime.supplied)
-    if state.profile:
+    if state.brief.profile:
         return put_tests(state, runtime)
     files |= {path: (runtime.worktree / path).read_bytes() for path, _ in ruled_tests(state)}
     for path, content in files.items():
@@ -379,7 +381,9 @@ def _put_given(state: RunState, runtime: Runtime) -> bool:
 
 
 def _written(state: RunState, draft: Json) -> list[str]:
-    return list(dict.fromkeys([*state.tests, *(str(item.get("path", "")) for item in items(draft.get("test_files")))]))
+    return list(
+        dict.fromkeys([*state.brief.tests, *(str(item.get("path", "")) for item in items(draft.get("test_files")))])
+    )
 
 
 def _source(runtime: Runtime, tree: str, path: str) -> str:

@@ -49,8 +49,8 @@ def repeated_facts(
     Returns:
         {dependencies, out_of_scope}; out_of_scope with the functions that give other results though nobody asked for it.
     """
-    tests = [str(row.get("id")) for row in items(state.facts.get("red", {}).get("tests"))]
-    symbols = symbols_of(product_symbols(state.artifacts.get("spec", {})))
+    tests = [str(row.get("id")) for row in items(state.work.facts.get("red", {}).get("tests"))]
+    symbols = symbols_of(product_symbols(state.work.artifacts.get("spec", {})))
     found = dependency_facts(
         state, runtime, tree=tree, tests=tests, claims=claims_of(state), symbols=symbols, recorded=recorded
     )
@@ -77,7 +77,7 @@ def dependency_facts(
     Returns:
         {dependencies: see measure_dependencies}; {} where there is nothing that could be measured.
     """
-    rig, base = runtime.rig(), state.trees["baseline"]
+    rig, base = runtime.rig(), state.work.trees["baseline"]
     language = _LANGUAGES.get(rig.plan.language)
     if language is None or (rig.plan.language == "python" and not rig.plan.interpreter):
         return {}
@@ -113,8 +113,8 @@ def repaired_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str,
     Returns:
         {dependencies}, with a row for each such call; {} where there is nothing that could be measured.
     """
-    rig, base = runtime.rig(), state.trees["baseline"]
-    guards = [str(row.get("id")) for row in items(state.facts.get("guard", {}).get("tests"))]
+    rig, base = runtime.rig(), state.work.trees["baseline"]
+    guards = [str(row.get("id")) for row in items(state.work.facts.get("guard", {}).get("tests"))]
     changed = [path for path in changed_product(state, rig, tree) if path.endswith(".py")]
     near = _near(state, runtime, changed, tree=tree)
     recorded: Sequence[Mapping[str, Any]] = ()
@@ -137,7 +137,7 @@ def repaired_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str,
 
 def _near(state: RunState, runtime: Runtime, changed: Sequence[str], *, tree: str) -> tuple[str, ...]:
     """Tests of the base in files that import a changed file, as many as take a share of the suite's time."""
-    rig, digest = runtime.rig(), state.evidence.get("baseline")
+    rig, digest = runtime.rig(), state.work.evidence.get("baseline")
     passed = json.loads(runtime.blobs.get(digest)).get("passed_ids", ()) if digest else ()
     present, read = frozenset(rig.git.list_files(tree)), rig.read(tree)
     files = {str(one).partition("::")[0] for one in passed}
@@ -147,7 +147,7 @@ def _near(state: RunState, runtime: Runtime, changed: Sequence[str], *, tree: st
 
 def seconds_for(state: RunState) -> float:
     """How long calls may be repeated: a share of the time that the suite takes at the base."""
-    whole = state.facts.get("baseline", {}).get("duration_s")
+    whole = state.work.facts.get("baseline", {}).get("duration_s")
     return min(_MOST_S, _LEAST_S + _SHARE * float(whole if isinstance(whole, (int, float)) else 0.0))
 
 

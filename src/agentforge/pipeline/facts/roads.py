@@ -69,7 +69,7 @@ def road_facts(
         are documentation, types, configuration, code, tests.
     """
 
-    base, read = state.trees["baseline"], runtime.rig().read
+    base, read = state.work.trees["baseline"], runtime.rig().read
     changed = [one for one in runtime.git.changed(base, tree) if one.path not in own]
     listed = runtime.git.list_files(tree)
     found = inertness(changed, before=read(base), after=read(tree), files=listed, mentions=_mentions(runtime, tree))

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 def words_of_people(state: RunState) -> str:
     """What people asked for: the request, and what they answered since; never what a model wrote."""
-    answers = [item.resolution.text for item in state.escalations.values() if item.resolution is not None]
-    return "\n".join([state.request, *answers])
+    answers = [item.resolution.text for item in state.people.escalations.values() if item.resolution is not None]
+    return "\n".join([state.brief.request, *answers])
 
 
 def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
     """Places of the changed product files that replace clock, chance or built-ins, and did not at the base."""
 
-    base = state.trees["baseline"]
+    base = state.work.trees["baseline"]
     own = set(suite_files(state))
     changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
     found = new_replacements(
@@ -48,9 +48,9 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
 def check_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
     """Which checks of the project a tree alters."""
 
-    base, read = state.trees["baseline"], runtime.rig().read
+    base, read = state.work.trees["baseline"], runtime.rig().read
     changed = [item.path for item in runtime.git.changed(base, tree)]
-    asked = outside(state.request)  # what others wrote may not ask for it
+    asked = outside(state.brief.request)  # what others wrote may not ask for it
     return {"checks_changed": list(check_changes(changed, before=read(base), after=read(tree), request=asked))}
 
 
@@ -61,7 +61,7 @@ def out_of_scope(state: RunState, runtime: Runtime, *, tree: str, passing: bool)
         passing: the suite passes, so that it is worth asking functions.
     """
 
-    base, rig, asked = state.trees["baseline"], runtime.rig(), _asked(state)
+    base, rig, asked = state.work.trees["baseline"], runtime.rig(), _asked(state)
     changed = changed_product(state, rig, tree)
     found = list(out_of_scope_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
     if passing and not found:
@@ -76,7 +76,7 @@ def out_of_scope_calls(state: RunState, runtime: Runtime, recorded: Sequence[Jso
         recorded: calls that the tests were seen to make.
     """
 
-    base, rig = state.trees["baseline"], runtime.rig()
+    base, rig = state.work.trees["baseline"], runtime.rig()
     return list(
         out_of_scope_results(
             rig, recorded, base_tree=base, tree=tree, changed=changed_product(state, rig, tree), asked=_asked(state)
@@ -88,11 +88,11 @@ def changed_product(state: RunState, rig: Rig, tree: str) -> tuple[str, ...]:
     """The product files that differ from the base."""
 
     own = set(suite_files(state))
-    paths = [change.path for change in rig.git.changed(state.trees["baseline"], tree) if change.path not in own]
+    paths = [change.path for change in rig.git.changed(state.work.trees["baseline"], tree) if change.path not in own]
     return product_files(rig.git, tree, paths, roots=rig.plan.roots)
 
 
 def _asked(state: RunState) -> RequestedScope:
 
-    spec = state.artifacts.get("spec", {})
+    spec = state.work.artifacts.get("spec", {})
     return RequestedScope(symbols=symbols_of(product_symbols(spec)), told=words_of_people(state))

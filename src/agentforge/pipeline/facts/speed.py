@@ -23,7 +23,7 @@ _PYTHON_ALONE = "times are measured of Python alone"
 
 def asked_for(state: RunState) -> bool:
     """Whether INTAKE reads the request as one for less time."""
-    return is_for_speed(state.artifacts.get("intake", {}))
+    return is_for_speed(state.work.artifacts.get("intake", {}))
 
 
 def statement_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
@@ -35,9 +35,9 @@ def statement_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str,
     """
     given = items(draft.get("measurements"))[:_MOST]
     asked = asked_for(state)
-    if state.profile or not (given or asked):
+    if state.brief.profile or not (given or asked):
         return {}
-    again = any(row.get("rule") == RULE for row in state.findings)
+    again = any(row.get("rule") == RULE for row in state.review.findings)
     possible = runtime.rig().plan.language == "python" and bool(runtime.rig().plan.interpreter)
     if not possible:
         rows = [_tried(number, one, reason=_PYTHON_ALONE) for number, one in enumerate(given)]
@@ -64,7 +64,7 @@ def speed_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str) ->
     Returns:
         {} where nothing is; else {speed: {rows: [{requirement, statement, verdict, message, nearby, figures}]}}.
     """
-    wanted = measured_rows(state.artifacts.get("spec", {}))
+    wanted = measured_rows(state.work.artifacts.get("spec", {}))
     if not wanted or not (facts.get("all_tests_pass") and facts.get("no_regressions")):
         return {}
     from agentforge.verification.roads.speed import measure_speed
@@ -73,7 +73,9 @@ def speed_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str) ->
     for one in wanted:
         statement = _statement(one)
         try:
-            found = measure_speed(bounded_rig(state, runtime), statement, base_tree=state.trees["baseline"], tree=tree)
+            found = measure_speed(
+                bounded_rig(state, runtime), statement, base_tree=state.work.trees["baseline"], tree=tree
+            )
         except ToolchainError as exc:
             rows.append({**_named(one), "verdict": "unmeasured", "message": exc.message})
             continue
@@ -94,8 +96,8 @@ def speed_notes(facts: Json) -> list[str]:
 
 def speed_limits(state: RunState) -> list[str]:
     """That a request asks for speed and nothing was measured, and why."""
-    told = _performance(state.facts.get("spec", {}))
-    rows = _rows(judged(state.facts, {}))
+    told = _performance(state.work.facts.get("spec", {}))
+    rows = _rows(judged(state.work.facts, {}))
     out = [
         f"not measured: {row.get('statement')}: {row.get('message')}"
         for row in rows
@@ -114,17 +116,17 @@ def speed_limits(state: RunState) -> list[str]:
 
 def wanted_text(state: RunState) -> str:
     """What SPEC is told where the request asks for speed; "" elsewhere."""
-    if not asked_for(state) or state.profile:
+    if not asked_for(state) or state.brief.profile:
         return ""
     return (Path(__file__).parents[1] / "prompts" / "speed.md").read_text("utf-8")
 
 
 def measured_text(state: RunState) -> str:
     """What RED and GREEN are told of the measurements of the specification; "" where there are none."""
-    wanted = measured_rows(state.artifacts.get("spec", {}))
+    wanted = measured_rows(state.work.artifacts.get("spec", {}))
     if not wanted:
         return ""
-    known = {row.get("statement"): row for row in items(_performance(state.facts.get("spec", {})).get("rows"))}
+    known = {row.get("statement"): row for row in items(_performance(state.work.facts.get("spec", {})).get("rows"))}
     lines = []
     for one in wanted:
         ratio, most = one.get("ratio"), one.get("at_most_ms")
@@ -145,7 +147,7 @@ def _looked(number: int, one: Json, state: RunState, runtime: Runtime, *, files:
     from agentforge.verification.roads.speed import duration, look_at_base
 
     try:
-        found = look_at_base(bounded_rig(state, runtime), state.trees["baseline"], _statement(one), files=files)
+        found = look_at_base(bounded_rig(state, runtime), state.work.trees["baseline"], _statement(one), files=files)
     except ToolchainError as exc:
         return _tried(number, one, reason=exc.message)
     told = {"told": f"takes {duration(found.seconds)} at the base"} if not found.problem else {}

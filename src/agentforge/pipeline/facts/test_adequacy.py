@@ -46,7 +46,7 @@ def strength(
         unknown = {"measured": False, "note": note}
         return {"coverage": unknown, "mutation": unknown, "strength_version": STRENGTH_VERSION}, {}
 
-    suite_s = cast("float", state.facts.get("baseline", {}).get("duration_s") or 0.0)
+    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
     share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
     bounds = MutationBounds(
         most=int(_setting(runtime, "mutants", 20)),
@@ -56,8 +56,8 @@ def strength(
     measured, evidence = measure_strength(
         bounded_rig(state, runtime),
         _change(state, runtime, facts, tree=tree),
-        base_tree=state.trees["baseline"],
-        red_tree=state.trees.get("red", state.trees["baseline"]),
+        base_tree=state.work.trees["baseline"],
+        red_tree=state.work.trees.get("red", state.work.trees["baseline"]),
         tree=tree,
         bounds=bounds,
     )
@@ -84,9 +84,9 @@ def reaching_nothing(coverage: Json) -> list[dict[str, object]]:
 
 def _seed(state: RunState) -> int:
     """Drawn from the frozen tests, which therefore cannot know it; the same again when the tree is measured with more tests."""
-    mutation = state.facts.get("green", {}).get("mutation")
+    mutation = state.work.facts.get("green", {}).get("mutation")
     known = mutation.get("seed") if isinstance(mutation, Mapping) else None
-    return known if isinstance(known, int) else int(state.trees.get("red", state.trees["baseline"])[:8], 16)
+    return known if isinstance(known, int) else int(state.work.trees.get("red", state.work.trees["baseline"])[:8], 16)
 
 
 def _setting(runtime: Runtime, name: str, default: float) -> float:
@@ -96,7 +96,11 @@ def _setting(runtime: Runtime, name: str, default: float) -> float:
 
 def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Change:
 
-    base, spec, red = state.trees["baseline"], state.artifacts.get("spec", {}), state.facts.get("red", {})
+    base, spec, red = (
+        state.work.trees["baseline"],
+        state.work.artifacts.get("spec", {}),
+        state.work.facts.get("red", {}),
+    )
     own = texts(facts.get("test_files"))
     changes = [one for one in runtime.git.changed(base, tree) if one.path not in own]
     paths = product_files(runtime.git, tree, [one.path for one in changes], roots=runtime.rig().plan.roots)
@@ -105,15 +109,15 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         path: bits_of(ranges) for path, ranges in changed_lines(runtime.git.diff(base, tree)).items() if path in paths
     }
     gone = {str(one.get("file")) for one in product_symbols(spec) if one.get("change") == "removed"}
-    impact = state.facts.get("impact", {})
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    impact = state.work.facts.get("impact", {})
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     return Change(
         lines={path: bits for path, bits in lines.items() if path.endswith(".py")},
         elsewhere={path: bits for path, bits in lines.items() if not path.endswith(".py")},
         shrunk=frozenset({one.path for one in product if one.path not in lines} | gone),
         other=tuple(one.path for one in product if not one.path.endswith(".py") and not _is_prose(one.path)),
         deleted=tuple(one.path for one in product if one.status == "deleted"),
-        action="refactor" if by_measurement_alone(spec, state.artifacts.get("intake", {})) else action_of(state),
+        action="refactor" if by_measurement_alone(spec, state.work.artifacts.get("intake", {})) else action_of(state),
         requirements={str(key): texts(value) for key, value in mapping.items()} if isinstance(mapping, Mapping) else {},
         named=_named(spec),
         declared=frozenset(str(one.get("name", "")).split("(")[0] for one in product_symbols(spec)),
@@ -168,7 +172,7 @@ def _judgeable(state: RunState, runtime: Runtime, measured: Json) -> dict[str, o
 
 def _answered(state: RunState, row: Json) -> bool:
     """RED has answered before that this mutant changes nothing that can be seen."""
-    given = items(state.artifacts.get("red", {}).get("equivalent_mutants"))
+    given = items(state.work.artifacts.get("red", {}).get("equivalent_mutants"))
     return any(one.get("mutant") == mutant_text(row) for one in given)
 
 

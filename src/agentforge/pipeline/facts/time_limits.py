@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def bounded_rig(state: RunState, runtime: Runtime) -> Rig:
     """What runs the suite; with the limit of one test where a test of the base does not end, and the time that a human gave."""
     rig = timed_rig(state, runtime)
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     limit, took = base.get("test_limit_s"), base.get("duration_s")
     rig = replace(rig, usual_s=float(took)) if isinstance(took, (int, float)) else rig
     return replace(rig, test_limit_s=float(limit)) if isinstance(limit, (int, float)) else rig
@@ -52,9 +52,9 @@ def within_deadline(
         with for_at_most(None if measuring == "deliver" else time_left_s(state)):
             return measure()
     except TimeIsUp:
-        limit = state.limits.deadline_s or 0.0
+        limit = state.brief.limits.deadline_s or 0.0
         return EscalationRaised(
-            escalation_id=f"E{len(state.escalations) + 1}",
+            escalation_id=f"E{len(state.people.escalations) + 1}",
             stage=stage,
             kind="limit",
             reason=f"deadline: the {limit:.0f} seconds were over while {measuring} was measured; the tests were stopped",

@@ -22,7 +22,7 @@ def trace(state: RunState, facts: Json, changed_lines: Mapping[str, list[str]]) 
         facts: of the delivered tree.
         changed_lines: path -> changed line ranges of the new file ("12-18").
     """
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     tests = mapping if isinstance(mapping, Mapping) else {}
     changes = product_changes(changed_lines, tests=set(suite_files(state)))
     rows = {str(row.get("id")): row for row in items(_record(facts, "coverage").get("requirements"))}
@@ -33,7 +33,7 @@ def trace(state: RunState, facts: Json, changed_lines: Mapping[str, list[str]]) 
             "tests": list(tests.get(str(item.get("id")), [])),
             **_executed(rows.get(str(item.get("id"))), changes),
         }
-        for item in items(state.artifacts.get("spec", {}).get("requirements"))
+        for item in items(state.work.artifacts.get("spec", {}).get("requirements"))
     ]
 
 
@@ -42,7 +42,7 @@ def shown_strength(state: RunState, facts: Json) -> dict[str, object]:
     coverage, mutation = _record(facts, "coverage"), _record(facts, "mutation")
     equivalent = {
         str(item.get("mutant")): item.get("reason")
-        for item in items(state.artifacts.get("red", {}).get("equivalent_mutants"))
+        for item in items(state.work.artifacts.get("red", {}).get("equivalent_mutants"))
     }
     survivors = [
         {

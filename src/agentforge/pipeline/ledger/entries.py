@@ -159,7 +159,7 @@ def ledger_rows(request: str) -> list[dict[str, object]]:
 
 def ledger_of(state: RunState) -> tuple[LedgerEntry, ...]:
     """The ledger that INTAKE recorded; () in the logs of earlier versions and on the roads that have none."""
-    return entries_in(state.artifacts.get("intake", {}))
+    return entries_in(state.work.artifacts.get("intake", {}))
 
 
 def entries_in(intake: Json) -> tuple[LedgerEntry, ...]:
@@ -179,7 +179,7 @@ def entries_in(intake: Json) -> tuple[LedgerEntry, ...]:
 
 def numbered_request(state: RunState) -> str:
     """The request with the numbers of its asks."""
-    return numbered(state.request, [(entry.number, entry.start) for entry in ledger_of(state)])
+    return numbered(state.brief.request, [(entry.number, entry.start) for entry in ledger_of(state)])
 
 
 def _examples(request: str, start: int, end: int) -> list[dict[str, object]]:

@@ -29,7 +29,7 @@ def placed(state: RunState, spec: Json | None = None) -> tuple[tuple[LedgerEntry
         spec: a draft of the specification; None = the one that has passed.
     """
     entries = ledger_of(state)
-    artifact = state.artifacts.get("spec", {}) if spec is None else spec
+    artifact = state.work.artifacts.get("spec", {}) if spec is None else spec
     said = artifact.get("asks") if spec is None else settled(entries, artifact)[0]
     places = said if isinstance(said, Mapping) else {}
     return tuple((entry, becomes_of(places.get(str(entry.number)))) for entry in entries)
@@ -55,7 +55,7 @@ def standing_examples(state: RunState, spec: Json | None = None) -> list[str]:
         for entry, becomes in placed(state, spec)
         if entry.number in gone or (spec is not None and becomes.how == "not_done")
     ]
-    told = texts(state.artifacts.get("intake", {}).get("examples"))
+    told = texts(state.work.artifacts.get("intake", {}).get("examples"))
     return [one for one in told if not any(stands_in(one, entry.text) for entry in dropped)]
 
 
@@ -64,11 +64,11 @@ def questions(state: RunState) -> tuple[StageQuestion, ...]:
 
     Silence may be an oversight: the model hears of it first, as a finding, and a human only when it stays silent.
     """
-    submission = state.submission
+    submission = state.review.submission
     if submission is None:
         return ()
     gone = left_out(state)
-    told = any(item.get("rule") == _UNPLACED for item in state.findings)
+    told = any(item.get("rule") == _UNPLACED for item in state.review.findings)
     return tuple(
         _question(state, entry, becomes)
         for entry, becomes in placed(state, submission.draft)
@@ -94,7 +94,7 @@ def _question(state: RunState, entry: LedgerEntry, becomes: Becomes) -> StageQue
 
 
 def _asked(state: RunState) -> Iterator[Escalation]:
-    return (item for item in state.escalations.values() if item.stage == "spec" and _KEY in item.context)
+    return (item for item in state.people.escalations.values() if item.stage == "spec" and _KEY in item.context)
 
 
 def untold_values(state: RunState, sources: str) -> list[dict[str, object]]:

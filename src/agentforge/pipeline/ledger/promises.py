@@ -31,7 +31,7 @@ def undecided_examples(state: RunState) -> list[Json]:
 
     They are those that held at the base, and those beside which other code stands. Left out is what a human was asked about.
     """
-    held_out = judged(state.facts, {}).get("held_out") if ledger_of(state) else None
+    held_out = judged(state.work.facts, {}).get("held_out") if ledger_of(state) else None
     rows = (
         [*items(held_out.get("complaints")), *items(held_out.get("conditional"))] if isinstance(held_out, dict) else []
     )
@@ -51,7 +51,7 @@ def doubtful(state: RunState, rows: Sequence[Json], *, stage: str) -> Ask | None
 
 def answered(state: RunState, call: str) -> str:
     """What a human said of the example with this call; "" where nobody was asked."""
-    found: list[Escalation] = [one for one in state.escalations.values() if one.context.get(_KEY) == call]
+    found: list[Escalation] = [one for one in state.people.escalations.values() if one.context.get(_KEY) == call]
     return found[-1].resolution.text if found and found[-1].resolution is not None else ""
 
 
@@ -89,7 +89,7 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     found: list[tuple[Claim, Tense]] = []
     for entry, becomes in placed(state):
         requirement = next(iter(becomes.requirements), "")
-        for claim, tense in examples_of(state.request, entry.start, entry.end, reader):
+        for claim, tense in examples_of(state.brief.request, entry.start, entry.end, reader):
             if tense != "observed" and entry.number not in gone and _squeezed(claim.call) not in spoken:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
     wanted = {spelling(claim.call) for claim, tense in found if tense == "wanted"}
@@ -108,7 +108,11 @@ def decided(state: RunState, claim: Claim) -> Claim:
 
 def _spoken(state: RunState) -> str:
     """The words of humans on questions of other kinds than whether an example stays."""
-    told = [item.resolution.text for item in state.escalations.values() if item.resolution and item.kind != "approval"]
+    told = [
+        item.resolution.text
+        for item in state.people.escalations.values()
+        if item.resolution and item.kind != "approval"
+    ]
     return _squeezed("\n".join(told))
 
 

@@ -35,7 +35,7 @@ def left_to_see(state: RunState) -> Iterator[tuple[str, str]]:
     always.
     """
     gone = left_out(state)
-    for entry, becomes in placed(state) if "spec" in state.artifacts else ():
+    for entry, becomes in placed(state) if "spec" in state.work.artifacts else ():
         said = f"The request says {entry.words!r}"
         if becomes.how == "unsaid" and entry.number not in gone:
             yield said, NOBODY
@@ -51,16 +51,16 @@ def asks_traced(state: RunState, facts: Json) -> list[dict[str, object]]:
     Args:
         facts: of the delivered tree.
     """
-    mapping = state.artifacts.get("red", {}).get("coverage_mapping")
+    mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     tests = mapping if isinstance(mapping, Mapping) else {}
-    values = {row.get("ask"): row.get("values") for row in items(state.facts.get("red", {}).get("asks"))}
+    values = {row.get("ask"): row.get("values") for row in items(state.work.facts.get("red", {}).get("asks"))}
     gone = left_out(state)
     return [_row(entry, becomes, tests, facts, values.get(entry.number), gone) for entry, becomes in placed(state)]
 
 
 def ask_lines(state: RunState) -> list[str]:
     """Each ask of a run in a line: what becomes of it, its tests, its executed lines; [] for a single one, and before SPEC."""
-    rows = asks_traced(state, judged(state.facts, {})) if "spec" in state.artifacts else []
+    rows = asks_traced(state, judged(state.work.facts, {})) if "spec" in state.work.artifacts else []
     return [_line(row) for row in rows] if len(rows) > 1 else []
 
 

@@ -35,7 +35,7 @@ def base_line_first(state: RunState, action: str) -> Effect | None:
     Args:
         action: what the request is, "analyze" needs no base line.
     """
-    base = state.facts.get("baseline")
+    base = state.work.facts.get("baseline")
     answers = _answered(state)
     if base is None:
         return MeasureBaseline(attempt=1)
@@ -102,7 +102,7 @@ def _answered(state: RunState) -> list[Escalation]:
     """The questions about the base line that a human has answered; runs of 0.1.0 had no mark on them."""
     answered = stuck_and_answered(state, "analyze")
     marked = [item for item in answered if "base_line" in item.context]
-    return marked or (answered if state.facts.get("baseline", {}).get("measured") is False else [])
+    return marked or (answered if state.work.facts.get("baseline", {}).get("measured") is False else [])
 
 
 def _question(base: Json) -> Ask:

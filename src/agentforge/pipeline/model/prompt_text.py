@@ -42,7 +42,7 @@ def terms_of(text: str, *, limit: int = 24) -> list[str]:
 
 def baseline_text(state: RunState) -> str:
     """How the tests run and what the base line showed, in a few lines."""
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     if not base:
         return ""
     failing = texts(base.get("failing"))

@@ -18,20 +18,22 @@ from agentforge.pipeline.model.stage import Json, Stage, items
 def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
     """The number of the last attempt before a human is asked (again)."""
     answered = [item.context.get("attempt") for item in stuck_and_answered(state, stage)]
-    since = state.stages[stage].since if stage in state.stages else 0
+    since = state.progress.stages[stage].since if stage in state.progress.stages else 0
     before = max((number for number in answered if isinstance(number, int)), default=0)
     before = max(before, since)
     if not by_model:  # nobody would do it differently the second time
         return before + 1
     # What was laid back and measured again is no attempt of the model.
-    again = before == since and state.kept.get(stage, {}).get("measured") is True
-    return before + state.limits.attempts + again
+    again = before == since and state.review.kept.get(stage, {}).get("measured") is True
+    return before + state.brief.limits.attempts + again
 
 
 def stuck_and_answered(state: RunState, stage: str) -> list[Escalation]:
     """How a stage was stuck and a human said how to go on."""
     return [
-        item for item in state.escalations.values() if item.stage == stage and item.kind == "stuck" and item.resolution
+        item
+        for item in state.people.escalations.values()
+        if item.stage == stage and item.kind == "stuck" and item.resolution
     ]
 
 
@@ -47,18 +49,24 @@ def weaknesses(facts: Json) -> list[Json]:
 
 def is_open(state: RunState) -> bool:
     """Whether the current stage was opened again to add tests."""
-    return state.reopened is not None and state.reopened.open
+    return state.review.reopened is not None and state.review.reopened.open
 
 
 def returns_left(state: RunState, returns: object) -> bool:
     """Whether RED may be opened (again): the user's own tests are never added to."""
-    used = state.reopened.times if state.reopened else 0
-    return not state.tests and not state.profile and not state.candidate and isinstance(returns, int) and used < returns
+    used = state.review.reopened.times if state.review.reopened else 0
+    return (
+        not state.brief.tests
+        and not state.brief.profile
+        and not state.identity.candidate
+        and isinstance(returns, int)
+        and used < returns
+    )
 
 
 def reopening(state: RunState, stage: Stage) -> Effect | None:
     """What follows from a verdict of GREEN that passed over tests that are too weak; None when the run simply goes on."""
-    facts = state.facts.get("green", {})
+    facts = state.work.facts.get("green", {})
     found = weaknesses(facts)
     told = facts.get("weak_tests")
     if stage.name != "green" or not found or not isinstance(told, Mapping):
@@ -66,7 +74,7 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
     if returns_left(state, told.get("returns")):
         return Reopen(stage="red", by="green", reason="tests_too_weak", findings=tuple(found))
     key = f"too-weak:{facts.get('tree', '')}"
-    asked = any(item.context.get("key") == key for item in state.escalations.values())
+    asked = any(item.context.get("key") == key for item in state.people.escalations.values())
     if told.get("ask") is not True or asked:
         return None
     listed = "\n".join(f"- {item.get('message', '')}" for item in found[:8])
@@ -89,14 +97,14 @@ def ending(state: RunState, stop: Effect | None = None) -> Effect | None:
     Args:
         stop: what the agent loop wants next.
     """
-    reopened = state.reopened
+    reopened = state.review.reopened
     if reopened is None or not reopened.open:
         return None
     reason = ""
     if isinstance(stop, Stop) and stop.kind != "approval":
         reason = stop.reason
-    elif state.error is not None:
-        reason = f"the model could not be asked: {state.error.get('message', '')}"
-    elif stop is None and state.stages[reopened.stage].attempt >= reopened.attempt + ATTEMPTS:
+    elif state.progress.error is not None:
+        reason = f"the model could not be asked: {state.progress.error.get('message', '')}"
+    elif stop is None and state.progress.stages[reopened.stage].attempt >= reopened.attempt + ATTEMPTS:
         reason = f"{ATTEMPTS} attempts to add tests were not accepted"
     return EndReopening(stage=reopened.stage, reason=reason) if reason else None

@@ -30,10 +30,10 @@ def going_back(state: RunState, order: Sequence[str]) -> Reopen | None:
     Args:
         order: the names of all stages.
     """
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         answer = item.resolution
         stage = _opened_by(item)
-        if answer is None or not stage or item.escalation_id in state.went_back:
+        if answer is None or not stage or item.escalation_id in state.people.went_back:
             continue
         return Reopen(
             stage=stage,
@@ -64,14 +64,16 @@ def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
 
     Of several stages the first in the order is opened: what follows it is measured again in any case.
     """
-    rows = [row for row in belonging(state) if fact_key(row) not in state.sent_back]
-    wanted = [name for name in order[: order.index(state.stage)] if any(row.get("stage") == name for row in rows)]
-    wanted = [name for name in wanted if name in state.artifacts and _can_repair(state, name)]
-    if not wanted or state.candidate:
+    rows = [row for row in belonging(state) if fact_key(row) not in state.review.sent_back]
+    wanted = [
+        name for name in order[: order.index(state.progress.stage)] if any(row.get("stage") == name for row in rows)
+    ]
+    wanted = [name for name in wanted if name in state.work.artifacts and _can_repair(state, name)]
+    if not wanted or state.identity.candidate:
         return None
     return Reopen(
         stage=wanted[0],
-        by=state.stage,
+        by=state.progress.stage,
         reason="belongs_here",
         findings=tuple({"passed": False, **row} for row in rows if row.get("stage") == wanted[0]),
         undone=undone_from(state, wanted[0], order),
@@ -80,7 +82,7 @@ def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
 
 def belonging(state: RunState) -> list[Json]:
     """What the current stage measured and an earlier one has to repair."""
-    return items(state.facts.get(state.stage, {}).get(BELONGS_TO))
+    return items(state.work.facts.get(state.progress.stage, {}).get(BELONGS_TO))
 
 
 def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds.Event]:
@@ -88,12 +90,12 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
 
     Side effects: files of the worktree.
     """
-    left = [name for name in runtime.stages if name not in effect.undone and name in state.trees]
-    kept = state.trees[left[-1]] if left else ""
-    tree = kept or state.trees.get("baseline", "") or runtime.git.tree_of(state.base_commit)
+    left = [name for name in runtime.stages if name not in effect.undone and name in state.work.trees]
+    kept = state.work.trees[left[-1]] if left else ""
+    tree = kept or state.work.trees.get("baseline", "") or runtime.git.tree_of(state.identity.base_commit)
     work = runtime.guard.tree()
     if work == tree:  # nothing was written, or it was put back already and only the record is missing
-        work = state.trees.get("work") or tree
+        work = state.work.trees.get("work") or tree
     runtime.keep(state, work)
     runtime.guard.put_back(tree)
     yield kinds.StageReopened(
@@ -112,9 +114,9 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
 
 def undone_from(state: RunState, stage: str, order: Sequence[str]) -> tuple[str, ...]:
     """The stages that were begun from a stage on: all whose results have to be measured again with it."""
-    return tuple(name for name in order[order.index(stage) :] if name in state.stages)
+    return tuple(name for name in order[order.index(stage) :] if name in state.progress.stages)
 
 
 def _can_repair(state: RunState, stage: str) -> bool:
     """Tests that the user supplied are verified, never rewritten."""
-    return not (stage == "red" and state.tests)
+    return not (stage == "red" and state.brief.tests)

@@ -78,8 +78,8 @@ class Sight:
 
 def needs(state: RunState) -> tuple[Need, ...]:
     """Everything that the run needs of others: given when it began, and by its specification once that is accepted."""
-    found = [_artifact_need(row) if row.get("artifact") else _task_need(row) for row in state.after]
-    found += specified(state.artifacts.get("spec", {}))
+    found = [_artifact_need(row) if row.get("artifact") else _task_need(row) for row in state.relations.after]
+    found += specified(state.work.artifacts.get("spec", {}))
     return tuple({need.key: need for need in found}.values())
 
 
@@ -96,13 +96,13 @@ def specified(spec: Json) -> list[Need]:
 
 def unmet(state: RunState) -> tuple[Need, ...]:
     """What has not arrived, and what no human let go."""
-    if not state.after and "spec" not in state.artifacts:
+    if not state.relations.after and "spec" not in state.work.artifacts:
         return ()
     dropped = set(_dropped(state))
     return tuple(
         need
         for need in needs(state)
-        if need.key not in dropped and state.awaited.get(need.key, {}).get("status") != "arrived"
+        if need.key not in dropped and state.relations.awaited.get(need.key, {}).get("status") != "arrived"
     )
 
 
@@ -110,10 +110,10 @@ def await_next(state: RunState) -> Effect | None:
     """Look at what was not looked at yet; ask a human about what cannot come; None = the run waits."""
     open_needs = unmet(state)
     for need in open_needs:
-        if need.key not in state.awaited:
+        if need.key not in state.relations.awaited:
             return AwaitTask(key=need.key)
     for need in open_needs:
-        if state.awaited[need.key].get("status") == "failed":
+        if state.relations.awaited[need.key].get("status") == "failed":
             return _question(state, need)
     return None
 
@@ -146,7 +146,7 @@ def need_value(need: Need) -> dict[str, object]:
 
 
 def _question(state: RunState, need: Need) -> Ask:
-    seen = state.awaited[need.key]
+    seen = state.relations.awaited[need.key]
     trails = seen.get("trails")
     named = "".join(f"\n- {trail}" for trail in trails) if isinstance(trails, list) else ""
     why = f" ({need.reason})" if need.reason else ""
@@ -166,7 +166,7 @@ def _question(state: RunState, need: Need) -> Ask:
 
 
 def _dropped(state: RunState) -> Iterator[str]:
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         answer = item.resolution
         if answer is None or "needs" not in item.context:
             continue

@@ -70,7 +70,7 @@ def spelled_out(stage: Stage, state: RunState) -> tuple[str, ...]:
     if stage.writes != "product":
         return ()
     own = tuple(path for path in stage.files if not is_wild(path))
-    return own if stage.files else product_scope(state.artifacts.get("spec", {}))
+    return own if stage.files else product_scope(state.work.artifacts.get("spec", {}))
 
 
 def named_files(spec: Json) -> tuple[str, ...]:
@@ -115,12 +115,12 @@ def product_symbols(spec: Json) -> list[Json]:
 
 def fix_scope(state: RunState) -> tuple[str, ...]:
     """What a fix may write: the violating files, and what their findings need beyond them."""
-    return tuple(texts(state.artifacts.get("analyze", {}).get("files_to_modify")))
+    return tuple(texts(state.work.artifacts.get("analyze", {}).get("files_to_modify")))
 
 
 def suite_files(state: RunState) -> tuple[str, ...]:
     """The files of the accepted (or supplied) test suite."""
-    suites = [*items(state.artifacts.get("red", {}).get("test_files"))]
-    suites += items(state.artifacts.get("guard", {}).get("test_files"))
+    suites = [*items(state.work.artifacts.get("red", {}).get("test_files"))]
+    suites += items(state.work.artifacts.get("guard", {}).get("test_files"))
     files = [str(item.get("path", "")) for item in suites]
-    return tuple(dict.fromkeys(path for path in [*state.tests, *files] if path))
+    return tuple(dict.fromkeys(path for path in [*state.brief.tests, *files] if path))

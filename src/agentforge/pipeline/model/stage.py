@@ -119,7 +119,7 @@ def needs_no_model(_state: RunState) -> bool:
 
 def action_of(state: RunState) -> str:
     """The action of the request, "" before INTAKE has passed."""
-    intent = state.artifacts.get("intake", {}).get("extracted_intent")
+    intent = state.work.artifacts.get("intake", {}).get("extracted_intent")
     return str(intent.get("action", "")) if isinstance(intent, Mapping) else ""
 
 

@@ -18,7 +18,7 @@ def arrived_pieces(stage: str, state: RunState) -> list[Piece]:
     if stage not in _STAGES:
         return []
     pieces = []
-    for seen in state.awaited.values():
+    for seen in state.relations.awaited.values():
         found = seen.get("found")
         path = str(found.get("path", "")) if isinstance(found, dict) else ""
         if seen.get("status") == "arrived" and isinstance(found, dict) and path:
@@ -36,7 +36,7 @@ def arrived_pieces(stage: str, state: RunState) -> list[Piece]:
 def _elsewhere(seen: Mapping[str, object], state: RunState) -> bool:
     """Whether another repository delivered it: this one holds its own deliveries where it starts."""
     repo = str(seen.get("repo") or "")
-    return bool(repo) and Path(repo).resolve() != Path(state.repo).resolve()
+    return bool(repo) and Path(repo).resolve() != Path(state.identity.repo).resolve()
 
 
 def _change(repo: Path, commit: str) -> str:

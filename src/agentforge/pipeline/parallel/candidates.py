@@ -21,34 +21,34 @@ _AFTER = ("refactor", "deliver")
 
 def attempts_first(state: RunState, stage: str) -> Effect | None:
     """Before the stage from which on several attempts are wanted; and the end of a run that is itself one of them."""
-    if state.candidate and (stage in _AFTER or _implemented(state)):
+    if state.identity.candidate and (stage in _AFTER or _implemented(state)):
         return Finish(
             outcome="aborted", slug=ENDED, message="an attempt ends with its implementation; its parent chooses"
         )
-    if state.candidates < 2 or state.candidate or stage != state.candidates_from:
+    if state.brief.candidates < 2 or state.identity.candidate or stage != state.brief.candidates_from:
         return None
-    if "chosen" not in state.attempts:
+    if "chosen" not in state.relations.attempts:
         return TryAttempts(stage=stage)
     return _none_passed(state, stage) if not chosen_number(state) else None
 
 
 def _implemented(state: RunState) -> bool:
     """Whether GREEN has passed: what an added stage does behind it is done by the parent."""
-    known = state.stages.get(_LAST)
-    return bool(state.added) and known is not None and known.status == "verified"
+    known = state.progress.stages.get(_LAST)
+    return bool(state.brief.added) and known is not None and known.status == "verified"
 
 
 def adoption(state: RunState, stage: str) -> Effect | None:
     """Take over the chosen attempt's work, once; what is refused nevertheless is done again by the model."""
-    known = state.stages.get(stage)
-    if state.submission is not None or known is None or known.attempt != 1 or not adopted(state, stage):
+    known = state.progress.stages.get(stage)
+    if state.review.submission is not None or known is None or known.attempt != 1 or not adopted(state, stage):
         return None
     return AdoptAttempt(stage=stage)
 
 
 def adopted(state: RunState, stage: str) -> Json:
     """What the chosen attempt handed in for a stage: {draft, tree}; {} when there is none."""
-    chosen = state.attempts.get("chosen")
+    chosen = state.relations.attempts.get("chosen")
     stages = chosen.get("stages") if isinstance(chosen, Mapping) else None
     value = stages.get(stage) if isinstance(stages, Mapping) else None
     return value if isinstance(value, Mapping) else {}
@@ -56,7 +56,7 @@ def adopted(state: RunState, stage: str) -> Json:
 
 def chosen_number(state: RunState) -> int:
     """The number of the chosen attempt, 0 = none."""
-    chosen = state.attempts.get("chosen")
+    chosen = state.relations.attempts.get("chosen")
     number = chosen.get("number") if isinstance(chosen, Mapping) else 0
     return number if isinstance(number, int) else 0
 
@@ -87,13 +87,15 @@ def handed_in(events: Iterable[Event], own: Sequence[str]) -> dict[str, object]:
 
 def _none_passed(state: RunState, stage: str) -> Effect | None:
     key = f"attempts:{stage}"
-    if any(item.context.get("key") == key for item in state.escalations.values()):
+    if any(item.context.get("key") == key for item in state.people.escalations.values()):
         return None
-    rows = "\n".join(f"- {row.get('child')}: {row.get('reason')}" for row in items(state.attempts.get("rows")))
+    rows = "\n".join(
+        f"- {row.get('child')}: {row.get('reason')}" for row in items(state.relations.attempts.get("rows"))
+    )
     return Ask(
         stage=stage,
         kind="stuck",
-        reason=f"none of {state.candidates} independent attempts passed all rules",
+        reason=f"none of {state.brief.candidates} independent attempts passed all rules",
         question=f"What should happen next? Say what is missing, and AgentForge makes one more attempt with your answer.\n{rows}",
         context=(("key", key), ("attempt", 0)),
         choices=(replace(OWN_WORDS, then=f"One more attempt at {stage} is made with your words."),),

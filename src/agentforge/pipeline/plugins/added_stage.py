@@ -52,16 +52,18 @@ def paths_written(state: RunState, runtime: Runtime, *, tree: str) -> tuple[str,
     if not patterns:
         return ()
     scope = WriteScope(allow=patterns)
-    changed = [item.path for item in runtime.git.changed(state.trees["baseline"], tree)]
+    changed = [item.path for item in runtime.git.changed(state.work.trees["baseline"], tree)]
     return tuple(path for path in changed if not is_test_path(path) and scope.refusal(path) is None)
 
 
 def gather_added(stage: Stage, state: RunState, runtime: Runtime) -> list[Section]:
     """The request, the artifacts that it consumes, the change so far, and the files that it may write."""
-    own = stage.files or named_files(state.artifacts.get("spec", {}))
+    own = stage.files or named_files(state.work.artifacts.get("spec", {}))
     return [
-        Piece(name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here"),
-        *(_artifact(name, state) for name in stage.consumes if name in state.artifacts),
+        Piece(
+            name="the request, verbatim", text=state.brief.request, level=Level.LAW, note="a long request is cut here"
+        ),
+        *(_artifact(name, state) for name in stage.consumes if name in state.work.artifacts),
         Piece(name="the change so far (measured)", text=_change(state, runtime), order=1, foreign=True),
         Piece(
             name="files that you may write",
@@ -73,23 +75,23 @@ def gather_added(stage: Stage, state: RunState, runtime: Runtime) -> list[Sectio
 
 def shown_artifacts(stage: str, state: RunState, runtime: Runtime) -> list[Piece]:
     """The artifacts of added stages that want this one to see them."""
-    rows = [runtime.stages[str(row.get("name"))] for row in state.added]
+    rows = [runtime.stages[str(row.get("name"))] for row in state.brief.added]
     return [
-        Piece(name=f"{one.produces} (binding)", text=render(state.artifacts[one.name]), level=Level.LAW)
+        Piece(name=f"{one.produces} (binding)", text=render(state.work.artifacts[one.name]), level=Level.LAW)
         for one in rows
-        if stage in one.shown_to and one.name in state.artifacts
+        if stage in one.shown_to and one.name in state.work.artifacts
     ]
 
 
 def _artifact(name: str, state: RunState) -> Piece:
     heading = f"artifact of {name}"
     if name == "spec":
-        return Piece(name=heading, text="", parts=specification_parts(state.artifacts[name]), level=Level.LAW)
-    return Piece(name=heading, text=render(state.artifacts[name]))
+        return Piece(name=heading, text="", parts=specification_parts(state.work.artifacts[name]), level=Level.LAW)
+    return Piece(name=heading, text=render(state.work.artifacts[name]))
 
 
 def _change(state: RunState, runtime: Runtime) -> str:
     """What the run changed up to the last measurement of the whole tree."""
-    measured = JUDGE if JUDGE in state.trees else last_measured(state)
-    base, tree = state.trees.get("baseline", ""), state.trees.get(measured, "")
-    return runtime.diff(base, tree) if FIRST_WRITER in state.trees and base and tree else ""
+    measured = JUDGE if JUDGE in state.work.trees else last_measured(state)
+    base, tree = state.work.trees.get("baseline", ""), state.work.trees.get(measured, "")
+    return runtime.diff(base, tree) if FIRST_WRITER in state.work.trees and base and tree else ""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agentforge.messages import ModelRequest
     from agentforge.pipeline.model.runtime import Runtime
     from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.replay.replay import Recording
+    from agentforge.pipeline.replay.recording import Recording
     from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled, Touched
     from agentforge.workspace.sandbox.box import Box
@@ -141,8 +141,8 @@ def along_record(runtime: Runtime, log: Recording) -> Runtime:
 def _guest_of_record(log: Recording, stage: str) -> GuestChoice | None:
     """The agent that did what a replay comes to in a stage, None when a model did it."""
 
-    turn = log.state.turn
-    if turn.replied and log.state.stage == stage:
+    turn = log.state.progress.turn
+    if turn.replied and log.state.progress.stage == stage:
         name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
     else:
         called = log.ahead(ModelCalled, lambda event: event.stage == stage)
@@ -283,15 +283,15 @@ def _places(call: Mapping[str, Any]) -> list[Path]:
 
 
 def _time_left(choice: GuestChoice, state: RunState) -> float:
-    deadline = state.limits.deadline_s
-    left = choice.timeout_s if deadline is None else min(choice.timeout_s, deadline - state.active_s)
+    deadline = state.brief.limits.deadline_s
+    left = choice.timeout_s if deadline is None else min(choice.timeout_s, deadline - state.progress.active_s)
     return max(left, _SHORTEST_S)
 
 
 def _worked(state: RunState, blobs: BlobStore) -> Mapping[str, Any] | None:
     """What the guest did in this attempt, read from the record of its call."""
-    began = state.turn.step - state.turn.steps_in_attempt
-    for step in reversed(state.turn.recent):
+    began = state.progress.turn.step - state.progress.turn.steps_in_attempt
+    for step in reversed(state.progress.turn.recent):
         for result in step.results if step.step > began else ():
             if result.name == TOOL and result.status == "success":
                 return _recorded(result, blobs)

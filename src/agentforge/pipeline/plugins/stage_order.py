@@ -64,8 +64,8 @@ def placed(order: Sequence[str], added: Iterable[tuple[str, str]]) -> tuple[str,
 def names_of(state: RunState) -> tuple[str, ...]:
     """The stages of a run in their order, as its records say."""
 
-    order = tuple(load_stages(state.workflow))
-    return placed(order, rows_placed(state.added)) if state.added else order
+    order = tuple(load_stages(state.brief.workflow))
+    return placed(order, rows_placed(state.brief.added)) if state.brief.added else order
 
 
 def rows_placed(rows: Iterable[Json]) -> list[tuple[str, str]]:
@@ -88,7 +88,7 @@ def recorded_stage(row: Json) -> Stage:
 
 def writers(state: RunState) -> tuple[str, ...]:
     """The added stages that may write, in their order."""
-    writing = {str(row.get("name")) for row in state.added if row.get("writes") == "product"}
+    writing = {str(row.get("name")) for row in state.brief.added if row.get("writes") == "product"}
     return tuple(name for name in names_of(state) if name in writing) if writing else ()
 
 
@@ -97,16 +97,21 @@ def last_measured(state: RunState) -> str:
     behind = [
         name
         for name in (FIRST_WRITER, *writers(state))
-        if name != state.stage and name in state.trees and state.stages[name].status == "verified"
+        if name != state.progress.stage
+        and name in state.work.trees
+        and state.progress.stages[name].status == "verified"
     ]
     return behind[-1] if behind else FIRST_WRITER
 
 
 def written_files(state: RunState) -> tuple[str, ...]:
     """Patterns of what the added stages that had their turn may have written beside the files of the specification."""
-    rows = {str(row.get("name")): row for row in state.added}
+    rows = {str(row.get("name")): row for row in state.brief.added}
     return tuple(
-        pattern for name in writers(state) if name in state.stages for pattern in texts(rows[name].get("files"))
+        pattern
+        for name in writers(state)
+        if name in state.progress.stages
+        for pattern in texts(rows[name].get("files"))
     )
 
 

@@ -87,7 +87,7 @@ class RepairContext:
     def clean(self, path: str) -> str:
         """A path as it stands from the top of the repository: without ./, backslashes, the repository's own folder, a line."""
         bare = path.strip().strip("`'\"").replace("\\", "/")
-        for top in (self.state.worktree, self.state.repo):
+        for top in (self.state.identity.worktree, self.state.identity.repo):
             if top and bare.startswith(f"{top.rstrip('/')}/"):
                 bare = bare[len(top.rstrip("/")) + 1 :]
         if _LINE.search(bare) and bare not in self.files:

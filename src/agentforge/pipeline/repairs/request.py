@@ -14,7 +14,7 @@ _PLAINEST = "the plainest reading of the request"
 
 def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Keep the examples that stand in the request and say what is wanted; give every open question a default."""
-    request = ground.state.request
+    request = ground.state.brief.request
     wanted: list[str] = []
     observed = texts(draft.get("observed"))
     for text in texts(draft.get("examples")):
@@ -70,7 +70,7 @@ def clarify(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
 def analyze(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Correct named files, drop those that do not exist, and give each symbol the file in which it stands."""
     if not draft.get("summary"):
-        said = [*texts(draft.get("findings")), ground.state.request]
+        said = [*texts(draft.get("findings")), ground.state.brief.request]
         draft["summary"] = " ".join(said[0].split())[:2000]
     named = texts(draft.get("impacted_files"))
     if "impacted_files" not in draft:

@@ -36,7 +36,7 @@ def specification(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
 
 def _heads(draft: Draft, ground: RepairContext) -> None:
     """Title and description stand for each other, else the request for both."""
-    request = " ".join(ground.state.request.split())
+    request = " ".join(ground.state.brief.request.split())
     first = next(
         (str(item.get("description")) for item in items(draft.get("requirements")) if item.get("description")), ""
     )
@@ -196,7 +196,7 @@ def kept_examples(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
         return
     for example in standing_examples(ground.state, draft):
         said = [text for item in requirements for text in texts(item.get("acceptance_criteria"))]
-        wanted = wanted_in(example, ground.state.request)
+        wanted = wanted_in(example, ground.state.brief.request)
         if told_in(wanted, said):
             continue
         best = max(requirements, key=lambda item: _shared(example, item))

@@ -65,7 +65,7 @@ def _names(path: str, tests: list[Test], ground: RepairContext) -> Iterator[Repa
 def _required(ground: RepairContext) -> list[Json]:
     return [
         item
-        for item in items(ground.state.artifacts.get("spec", {}).get("requirements"))
+        for item in items(ground.state.work.artifacts.get("spec", {}).get("requirements"))
         if item.get("priority") != "wont"
     ]
 

@@ -51,7 +51,7 @@ def mended(state: RunState, stage: Stage, contract: Contract, runtime: Runtime) 
     Returns:
         The draft, and {repair, path, message} for everything that was mended or dropped.
     """
-    submission = state.submission
+    submission = state.review.submission
     assert submission is not None
     if submission.by != "model":
         return Mended(draft=submission.draft)
@@ -59,7 +59,7 @@ def mended(state: RunState, stage: Stage, contract: Contract, runtime: Runtime) 
     schema = draft_schema(contract, omit=stage.omit)
     draft, told = in_form(given, schema)
     mend = MENDS.get(stage.produces)
-    if mend is not None and not state.workflow:
+    if mend is not None and not state.brief.workflow:
         told += mend(draft, _ground(state, stage, runtime))
     draft, left_out = without_unreadable(draft, schema)
     told += left_out
@@ -72,12 +72,12 @@ def recorded_in(event: Event, state: RunState) -> Mended:
         return Mended(draft=event.draft, repairs=event.repairs)
     if isinstance(event, kinds.StageVerified) and event.repairs:
         return Mended(draft=event.artifact, repairs=event.repairs)
-    return Mended(draft=state.submission.draft if state.submission else {})
+    return Mended(draft=state.review.submission.draft if state.review.submission else {})
 
 
 def _ground(state: RunState, stage: Stage, runtime: Runtime) -> RepairContext:
     """RED's tests are looked at as they stand in the workspace, everything else at the base commit."""
     if stage.writes != "tests":
-        return RepairContext(state, runtime.git, state.base_commit)
+        return RepairContext(state, runtime.git, state.identity.base_commit)
     tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     return RepairContext(state, runtime.git, tree)

@@ -13,7 +13,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
 
 def measured_tests(state: RunState) -> dict[str, object]:
     """How the tests run at the base commit, and what they showed."""
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     return {
         "runner": base.get("runner", "none"),
         "command": base.get("command", ""),

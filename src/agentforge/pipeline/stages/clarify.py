@@ -11,7 +11,7 @@ _TWO = 2
 
 def needs_model(state: RunState) -> bool:
     """Only questions of some weight are worth a search; minor ones take their default, and what a human said needs none."""
-    return any(item.get("impact") != "minor" for item in ambiguities(state)) or bool(state.findings)
+    return any(item.get("impact") != "minor" for item in ambiguities(state)) or bool(state.review.findings)
 
 
 def draft(state: RunState) -> dict[str, object]:
@@ -37,7 +37,7 @@ def mentioned(state: RunState) -> list[Escalation]:
     """How a human spoke of the whole clarification: he had it done again, or refused it."""
     return [
         item
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.resolution is not None and item.resolution.text.strip()
         and (item.resolution.reopen == "clarify" or _refused(item))
     ]  # fmt: skip
@@ -83,12 +83,12 @@ def reading_text(row: Json) -> str:
 
 def ambiguities(state: RunState) -> list[Json]:
     """The ambiguities of the intake record."""
-    return items(state.artifacts.get("intake", {}).get("identified_ambiguities"))
+    return items(state.work.artifacts.get("intake", {}).get("identified_ambiguities"))
 
 
 def _paired(state: RunState) -> list[tuple[Json, Json]]:
     """Each ambiguity with the draft's entry for it: by text, else by position if that entry answers no other ambiguity."""
-    submission = state.submission
+    submission = state.review.submission
     given = items(submission.draft.get("questions")) if submission else []
     by_text = {_key(item.get("question")): item for item in given}
     asked = {_key(item.get("question")) for item in ambiguities(state)}
@@ -106,7 +106,7 @@ def _key(text: object) -> str:
 
 def _proved(state: RunState, answer: Json) -> bool:
     """The answer is an inference and all of its evidence stands in the files at the base commit."""
-    facts = state.submission.facts if state.submission else None
+    facts = state.review.submission.facts if state.review.submission else None
     checked = [row for row in items((facts or {}).get("evidence")) if row.get("question") == answer.get("question")]
     return answer.get("source") == "agent_inference" and bool(checked) and all(row.get("ok") for row in checked)
 
@@ -123,10 +123,10 @@ def _why_not_asked(state: RunState, item: Json, answer: Json) -> str:
     if impact == "blocking" or answer.get("source") == "human_escalation" or mentioned(state):
         return ""
     if impact == "minor":
-        return "" if state.mode == "interactive" else "it is minor, and the default was taken"
-    if state.mode != "autonomous":
+        return "" if state.brief.mode == "interactive" else "it is minor, and the default was taken"
+    if state.brief.mode != "autonomous":
         return ""
-    return _why_closed(items(item.get("readings")), state.request)
+    return _why_closed(items(item.get("readings")), state.brief.request)
 
 
 def _why_closed(readings: list[Json], request: str) -> str:
@@ -175,7 +175,7 @@ def _assumed(item: Json, *, note: str = "") -> dict[str, object]:
 def _human_answer(state: RunState, question: str) -> Escalation | None:
     found = [
         item
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.stage == "clarify" and item.context.get("key") == question and item.resolution is not None
     ]
     return found[-1] if found else None

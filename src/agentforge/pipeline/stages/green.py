@@ -9,13 +9,13 @@ from agentforge.pipeline.model.stage import Json, Stage, items
 
 def needs_model(state: RunState) -> bool:
     """Not when only tests were added since it was verified: the same tree is measured again, with them."""
-    unchanged = state.reopened is not None and bool(state.reopened.draft)
-    return not unchanged or bool(state.findings)
+    unchanged = state.review.reopened is not None and bool(state.review.reopened.draft)
+    return not unchanged or bool(state.review.findings)
 
 
 def draft(state: RunState) -> dict[str, object]:
     """What was submitted for the tree that is measured again."""
-    return dict(state.reopened.draft) if state.reopened is not None else {}
+    return dict(state.review.reopened.draft) if state.review.reopened is not None else {}
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
@@ -44,8 +44,8 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     body = {"files_created": created, "files_modified": modified}
     return {
         "implementation_id": f"impl-{digest_value([body, facts.get('tree', '')])[:12]}",
-        "spec_ref": state.artifacts.get("spec", {}).get("spec_id", ""),
-        "test_suite_ref": state.artifacts.get("red", {}).get("suite_id", ""),
+        "spec_ref": state.work.artifacts.get("spec", {}).get("spec_id", ""),
+        "test_suite_ref": state.work.artifacts.get("red", {}).get("suite_id", ""),
         **body,
         "verification": verification(facts),
         **mutation(facts),

@@ -10,16 +10,16 @@ from agentforge.pipeline.model.stage import ACTIONS, READING, Json, Stage, items
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The record with the request verbatim and the harness's own fields."""
-    spent = state.stages["intake"]
+    spent = state.progress.stages["intake"]
     if rulings(state) and "examples" in draft:
         draft = {**draft, "examples": kept_examples(texts(draft["examples"]), state)}
     return {
-        "request_id": state.run_id,
-        "original_request": state.request,
+        "request_id": state.identity.run_id,
+        "original_request": state.brief.request,
         **{key: draft[key] for key in draft if key not in STAGE.omit},
         **({"asks": asks} if (asks := items(facts.get("asks"))) else {}),
         "metadata": {
-            "intake_timestamp": state.last_at,
+            "intake_timestamp": state.progress.last_at,
             "tokens_used": spent.prompt_tokens + spent.completion_tokens,
         },
     }

@@ -10,21 +10,21 @@ from agentforge.pipeline.model.stage import CHANGING, Json, Stage, items, texts
 
 def needs_model(state: RunState) -> bool:
     """Supplied tests are verified, never rewritten; where every requirement is verified by inspection there is none to write."""
-    return not state.tests and not nothing_to_test(state)
+    return not state.brief.tests and not nothing_to_test(state)
 
 
 def draft(state: RunState) -> dict[str, object]:
     """The supplied files (their tests are known once they were collected); an empty suite where nothing is to be tested."""
-    return {"test_files": [{"path": path, "tests": []} for path in state.tests]}
+    return {"test_files": [{"path": path, "tests": []} for path in state.brief.tests]}
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The suite with the mapping of requirements to tests and the measured verification fields."""
-    if state.reopened is not None and state.reopened.open:
+    if state.review.reopened is not None and state.review.reopened.open:
         draft = joined_suite(state, draft)
     draft = with_measured_kinds(draft, facts)
-    files = _supplied(state, facts) if state.tests else [dict(item) for item in items(draft.get("test_files"))]
-    spec = state.artifacts.get("spec", {})
+    files = _supplied(state, facts) if state.brief.tests else [dict(item) for item in items(draft.get("test_files"))]
+    spec = state.work.artifacts.get("spec", {})
     mapping: dict[str, list[str]] = {}
     for file in files:
         for test in items(file.get("tests")):
@@ -46,7 +46,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
 
 def joined_suite(state: RunState, draft: Json) -> dict[str, object]:
     """A draft that only adds tests, joined to the suite that had passed; what it says of files of that suite is ignored."""
-    before = state.artifacts.get("red", {})
+    before = state.work.artifacts.get("red", {})
     files = [dict(item) for item in items(before.get("test_files"))]
     known = {file.get("path") for file in files}
     files += [dict(item) for item in items(draft.get("test_files")) if item.get("path") not in known]
@@ -80,7 +80,7 @@ def _requirements_of(test: Json) -> list[str]:
 def _supplied(state: RunState, facts: Json) -> list[dict[str, object]]:
     """The collected tests of the supplied files; the user vouches that they cover every criterion of every requirement."""
     out: list[dict[str, object]] = []
-    for path in state.tests:
+    for path in state.brief.tests:
         rows = [row for row in items(facts.get("tests")) if str(row.get("id", "")).startswith(f"{path}::")]
         tests = [
             {
@@ -90,7 +90,7 @@ def _supplied(state: RunState, facts: Json) -> list[dict[str, object]]:
                 "kind": row.get("kind", "target"),
             }
             for row in rows
-            for requirement in items(state.artifacts.get("spec", {}).get("requirements"))
+            for requirement in items(state.work.artifacts.get("spec", {}).get("requirements"))
         ]
         out.append({"path": path, "tests": tests})
     return out

@@ -10,7 +10,7 @@ from agentforge.pipeline.stages.green import mutation, verification
 
 def needs_model(state: RunState) -> bool:
     """Something is left to clean: findings of an earlier attempt, or a human's words."""
-    return bool(state.findings)
+    return bool(state.review.findings)
 
 
 def draft(state: RunState) -> dict[str, object]:
@@ -20,12 +20,12 @@ def draft(state: RunState) -> dict[str, object]:
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """What refactoring changed, conformance before and after, and the verification measured again."""
-    before = findings_of(state.facts.get("green", {}))
+    before = findings_of(state.work.facts.get("green", {}))
     after = findings_of(facts)
     told = {str(item.get("path")): str(item.get("summary", "")) for item in items(draft.get("changes"))}
     body = {
-        "spec_ref": state.artifacts.get("spec", {}).get("spec_id", ""),
-        "implementation_ref": state.artifacts.get("green", {}).get("implementation_id", ""),
+        "spec_ref": state.work.artifacts.get("spec", {}).get("spec_id", ""),
+        "implementation_ref": state.work.artifacts.get("green", {}).get("implementation_id", ""),
         "changes": [
             {
                 "path": change.get("path", ""),

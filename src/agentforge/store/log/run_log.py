@@ -269,7 +269,7 @@ class RunLog:
 
     def _seal_now_and_then(self, event: Event) -> None:
         """Put the digest of the state into the chain when there are enough records behind the last one."""
-        if self.length - self._sealed < EVERY or not isinstance(event, StepFinished) or self.state.submission:
+        if self.length - self._sealed < EVERY or not isinstance(event, StepFinished) or self.state.review.submission:
             return
 
         self._sealed = self.length + 1

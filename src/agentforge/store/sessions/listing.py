@@ -59,7 +59,7 @@ def _of_log(log: Path, data: Path) -> Iterator[SessionRow]:
             value = json.loads(view.read_bytes())
         else:
             state = fold(log.parent).state
-            value = snapshot_value(state, updated_at=state.last_at)
+            value = snapshot_value(state, updated_at=state.progress.last_at)
         yield _row(session_id, value)
     except (OSError, ValueError, IntegrityError) as exc:
         yield SessionRow(session_id=session_id, problem=str(exc))

@@ -98,9 +98,9 @@ class SessionViews:
     def flush(self) -> None:
         """Write what is new."""
         self._due = False
-        if self._state is None or self._state.kind != "session":
+        if self._state is None or self._state.identity.kind != "session":
             return
-        name = self._state.run_id
+        name = self._state.identity.run_id
         _write(self._place("sessions") / f"{name}.json", self._snapshot(self._state))
         for checkpoint, content in self._checkpoints.items():
             _write(self._place("checkpoints") / f"{checkpoint}.json", content)
@@ -154,13 +154,13 @@ def snapshot_value(state: RunState, *, updated_at: str, sequence: int = 0) -> di
     settings = talk.settings
     return {
         "schema_version": SCHEMA_VERSION,
-        "session_id": state.run_id,
+        "session_id": state.identity.run_id,
         "name": settings.get("name"),
-        "created_at": state.started_at,
+        "created_at": state.progress.started_at,
         "updated_at": updated_at,
         "turn_count": talk.turn,
-        "cwd": state.repo,
-        "config": state.digests.get("config") or {"model": state.model},
+        "cwd": state.identity.repo,
+        "config": state.identity.digests.get("config") or {"model": state.brief.model},
         "messages": [_message(entry) for entry in talk.entries],
         "latest_usage": latest_usage(state),
         "total_usage": usage_value(state),
@@ -231,7 +231,7 @@ def event_line(record: Record, state: RunState, *, sequence: int) -> bytes:
     kind, payload = told
     value = {
         "schema_version": SCHEMA_VERSION,
-        "session_id": state.run_id,
+        "session_id": state.identity.run_id,
         "turn": state.talk.turn,
         "sequence": sequence,
         "type": kind,
@@ -261,7 +261,7 @@ def _told(event: kinds.Event, state: RunState) -> tuple[str, dict[str, object]] 
 
 def usage_value(state: RunState) -> dict[str, int]:
     """What the session used so far."""
-    totals = state.totals
+    totals = state.usage.totals
     return {
         "prompt_tokens": totals.prompt_tokens,
         "completion_tokens": totals.completion_tokens,

@@ -226,7 +226,7 @@ class Projector:
 
     def _note_artifact(self, stage: str, state: RunState) -> None:
 
-        artifact = state.artifacts[stage]
+        artifact = state.work.artifacts[stage]
         self._values[artifact_path(stage)] = artifact_value(artifact)
         report = report_markdown(stage, artifact, state)
         if report is not None:
@@ -248,14 +248,14 @@ class Projector:
 
     def _write_escalations(self) -> None:
 
-        for escalation_id in sorted(self._escalations & self._state.escalations.keys()):
-            item = self._state.escalations[escalation_id]
-            text = dump(escalation_value(item, run_id=self._state.run_id)).encode()
+        for escalation_id in sorted(self._escalations & self._state.people.escalations.keys()):
+            item = self._state.people.escalations[escalation_id]
+            text = dump(escalation_value(item, run_id=self._state.identity.run_id)).encode()
             replace_file(self._folder / "escalations" / f"{_safe(escalation_id)}.yaml", text)
             pending = _pending_folder(self._folder)
             if pending is None:
                 continue
-            mirrored = pending / f"{_safe(address(self._state.run_id, escalation_id))}.yaml"
+            mirrored = pending / f"{_safe(address(self._state.identity.run_id, escalation_id))}.yaml"
             if item.resolution is None:
                 replace_file(mirrored, text)
             else:

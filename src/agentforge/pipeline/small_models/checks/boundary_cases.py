@@ -29,9 +29,9 @@ def moved_edge(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Spli
     Args:
         text: the unit's file with the chosen sample.
     """
-    if unit.change != "changed" or state.tests:
+    if unit.change != "changed" or state.brief.tests:
         return None
-    asked = {str(item.context.get("about")) for item in state.escalations.values()}
+    asked = {str(item.context.get("about")) for item in state.people.escalations.values()}
     origin = edges(
         [call for call in calls_of(state, runtime, unit) if call not in asked]
     )  # an answer is an example now

@@ -46,16 +46,16 @@ def leaned_on(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split
     """
     node = find_definition(ast.parse(text), unit.name)
     if (
-        state.tests
+        state.brief.tests
         or node is None
-        or any(item.question.startswith("Every example") for item in state.escalations.values())
+        or any(item.question.startswith("Every example") for item in state.people.escalations.values())
     ):
         return None
     own = calls_of(state, runtime, unit)
     apart = _out_of_order(state, runtime, unit, text)
     if apart is not None:
         return apart
-    found = broken_habits(own, node, request=state.request)
+    found = broken_habits(own, node, request=state.brief.request)
     if not found:
         return None
     calls = [call for one in found for call in (one.call, one.beside or one.call)]

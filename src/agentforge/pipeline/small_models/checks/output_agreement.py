@@ -80,7 +80,7 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
         passing: text of the file -> numbers of the samples that say so.
     """
     own = calls_of(state, runtime, unit)
-    named = calls_with(own, unshown(state.request, claims_by_unit(state)[unit.name]))
+    named = calls_with(own, unshown(state.brief.request, claims_by_unit(state)[unit.name]))
     calls = list(dict.fromkeys([*probes(own), *named[:_MOST_NAMED]]))
     answers = {text: answers_near(state, runtime, unit, text, calls) for text in passing} if len(passing) > 1 else {}
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -118,7 +118,9 @@ def is_confirmed(state: RunState, unit: Unit) -> bool:
 def _asked(state: RunState, unit: Unit) -> list[Claim]:
     claims = [claim for claim in confirmed_claims(state) if claim in claims_by_unit(state)[unit.name]]
     return [
-        claim for claim in claims if any(item.context.get("about") == claim.call for item in state.escalations.values())
+        claim
+        for claim in claims
+        if any(item.context.get("about") == claim.call for item in state.people.escalations.values())
     ]
 
 
@@ -138,8 +140,8 @@ def only_answer(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Spl
 def calls_of(state: RunState, runtime: Runtime, unit: Unit) -> list[str]:
     """The calls of a unit that examples and supplied tests make."""
     calls = [claim.call for claim in claims_by_unit(state)[unit.name]]
-    if state.tests:
-        for path in state.tests:
+    if state.brief.tests:
+        for path in state.brief.tests:
             calls += [one.call for one in asserted(path, runtime.supplied.get(path, b"")) if unit.last in one.call]
     return list(dict.fromkeys(calls))
 
@@ -197,11 +199,11 @@ def forgotten(state: RunState, runtime: Runtime, unit: Unit, text: str) -> Split
     """
     claims, module = claims_by_unit(state)[unit.name], ast.parse(text)
     node = find_definition(module, unit.name)
-    if state.tests or node is None or not claims or not claims_of_request(state.request):
+    if state.brief.tests or node is None or not claims or not claims_of_request(state.brief.request):
         return None
     taken = named_in(module, node)
-    left = [one for one in unshown(state.request, claims) if not any(one in told for told in taken)]
-    asked = [item for item in state.escalations.values() if item.question.startswith(_NAMES)]
+    left = [one for one in unshown(state.brief.request, claims) if not any(one in told for told in taken)]
+    asked = [item for item in state.people.escalations.values() if item.question.startswith(_NAMES)]
     left = [one for one in left if not any(repr(one) in item.question for item in asked)]
     if not left or len(asked) >= _MOST_ASKED:
         return None

@@ -17,7 +17,7 @@ from agentforge.pipeline.small_models.refactoring.splices import find_definition
 def text_beneath(state: RunState, runtime: Runtime, unit: Unit) -> str:
     """The unit's file as the last unit left it, else as it was before this stage; "" = there is none."""
     before = text_before(state, runtime, unit)
-    if not state.turn.written:
+    if not state.progress.turn.written:
         return before
     file = runtime.worktree / unit.file
     now = file.read_text("utf-8") if file.is_file() else ""
@@ -26,7 +26,7 @@ def text_beneath(state: RunState, runtime: Runtime, unit: Unit) -> str:
 
 def text_before(state: RunState, runtime: Runtime, unit: Unit) -> str:
     """The unit's file as it was before this stage."""
-    tree = state.trees.get("red") or state.trees["baseline"]
+    tree = state.work.trees.get("red") or state.work.trees["baseline"]
     return (runtime.git.show(tree, unit.file) or b"").decode("utf-8", "replace")
 
 
@@ -37,7 +37,7 @@ def is_waiting(state: RunState, unit: Unit) -> bool:
 
 def rounds_alone(state: RunState, unit: Unit) -> int:
     """In how many rounds a sample of the unit passed and nothing agreed with it."""
-    return state.turn.alone.get(unit.name, 0)
+    return state.progress.turn.alone.get(unit.name, 0)
 
 
 def _put_back(now: str, before: str, unit: Unit) -> str:

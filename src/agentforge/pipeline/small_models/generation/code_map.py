@@ -83,28 +83,28 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         )
         return Measured(facts={"units": [], "options": [], "problem": problem})
     code = code_map(state, runtime)
-    if action_of_request(state.request) == "analyze":
-        options = _options(code, state.request, files=False)
+    if action_of_request(state.brief.request) == "analyze":
+        options = _options(code, state.brief.request, files=False)
         report = report_facts(state, runtime, code, options)
         return Measured(facts={"units": [], "options": options, "problem": "", "report": report})
     change = measured_change(state, runtime)
     if change.facts or change.problem:
         return Measured(facts=_mechanical_facts(change, state, code))
     functions = frozenset(one.name for found in code.symbols.values() for one in found if not one.parent)
-    scenes = scenes_of(state.request, code.classes, functions)
-    rows = [_located(row, code, state.request) for row in _wanted(state, runtime, code, scenes)]
+    scenes = scenes_of(state.brief.request, code.classes, functions)
+    rows = [_located(row, code, state.brief.request) for row in _wanted(state, runtime, code, scenes)]
     rows = list({str(row["name"]): row for row in rows}.values())
     problem = next((words for row in rows if (words := _needs_instance(row, code))), "")
     if problem:
         return Measured(facts={"units": [], "options": [], "problem": problem})
     undecided = not rows or any(not row["file"] for row in rows)
-    options = _options(code, state.request, files=bool(rows)) if undecided else []
+    options = _options(code, state.brief.request, files=bool(rows)) if undecided else []
     if rows and len(options) == 1:
         rows = [row if row["file"] else _placed(row, str(options[0]["place"]), code) for row in rows]
         options = []
     facts = {"units": rows, "options": options, "problem": "", "modules": dict(code.modules)}
     known = [one.qualified for found in code.symbols.values() for one in found if one.kind != "variable"]
-    beside = names_beside(state.request, units=[str(row["name"]) for row in rows], known=known)
+    beside = names_beside(state.brief.request, units=[str(row["name"]) for row in rows], known=known)
     more = {"scenes": scene_values(scenes) if scenes else None, "beside": beside or None}
     return Measured(facts={**facts, **{name: value for name, value in more.items() if value}})
 
@@ -125,7 +125,7 @@ def _mechanical_facts(change: Mechanical, state: RunState, code: CodeMap) -> dic
         "line": next((row.get("line", 1) for row in items(change.facts.get("seen"))), 1),
     }
     calls = [(claim.call, *called(claim.call)) for claim in oracle(state)]
-    beside = [_located(row, code, state.request) for row in _by_calls(calls, code)]
+    beside = [_located(row, code, state.brief.request) for row in _by_calls(calls, code)]
     mine = {str(row["name"]) for row in rows}
     beside = [row for row in beside if row["file"] and row["change"] == "changed" and row["name"] not in mine]
     return {**facts, "units": [unit, *beside], "mechanical": change.facts, **_rest(change.rest)}
@@ -139,10 +139,12 @@ def _rest(text: str) -> dict[str, object]:
 def code_map(state: RunState, runtime: Runtime) -> CodeMap:
     """Read the definitions of the base commit."""
 
-    listed = runtime.git.list_files(state.base_commit)
+    listed = runtime.git.list_files(state.identity.base_commit)
     files = tuple(path for path in listed if path.endswith(".py") and not is_test_path(path))[:_MOST_FILES]
     files = tuple(path for path in files if PurePosixPath(path).name not in ("setup.py", "conftest.py", "noxfile.py"))
-    texts = {path: (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace") for path in files}
+    texts = {
+        path: (runtime.git.show(state.identity.base_commit, path) or b"").decode("utf-8", "replace") for path in files
+    }
     roots = runtime.rig().plan.roots
     return CodeMap(
         files=files,
@@ -157,9 +159,9 @@ def _wanted(state: RunState, runtime: Runtime, code: CodeMap, scenes: Sequence[S
     calls = [claim.call for claim in oracle(state, found=scenes)]
     if calls:
         return _by_calls([(call, *(made_and_called(call) or called(call))) for call in calls], code)
-    if state.tests:
+    if state.brief.tests:
         return units_of_tests(state, runtime, code)
-    return _by_words(state.request, code)
+    return _by_words(state.brief.request, code)
 
 
 def _by_calls(calls: Iterable[tuple[str, str, str]], code: CodeMap) -> list[dict[str, object]]:

@@ -19,14 +19,14 @@ _SHOWN = 3
 
 def places_first(state: RunState) -> Effect | None:
     """Before the analysis: where the work is. A project that the road cannot work in is a person's to decide about."""
-    if not state.profile:
+    if not state.brief.profile:
         return None
-    places = state.facts.get("places")
+    places = state.work.facts.get("places")
     if places is None:
         return MeasurePlaces()
     problem = str(places.get("problem") or "")
-    if not problem and state.grade.get("function") is False:
-        problem = f"{state.model} was graded on this machine as not able to write functions"
+    if not problem and state.brief.grade.get("function") is False:
+        problem = f"{state.brief.model} was graded on this machine as not able to write functions"
     if not problem:
         return None
     if texts(places.get("choices")):
@@ -59,7 +59,7 @@ def _by_hand(problem: str) -> Effect:
 def one_that_fails(state: RunState) -> Effect | None:
     """Ask for an example that fails today, where every one of the request holds; None when RED failed for another reason."""
     held = [claim for claim in oracle(state) if claim.asked]
-    if not held or not any(item.get("rule") == "has-target" for item in state.findings):
+    if not held or not any(item.get("rule") == "has-target" for item in state.review.findings):
         return None
     told = [f"`{one.call}` {f'raises {one.raises}' if one.raises else f'gives {one.returns}'}" for one in held]
     shown = ", ".join(told[:_SHOWN]) + (f" and {len(told) - _SHOWN} more hold" if len(told) > _SHOWN else "")
@@ -70,7 +70,7 @@ def one_that_fails(state: RunState) -> Effect | None:
         reason="every example of the request holds at the base already",
         question=f"{shown} today, {says}; which call gives a wrong value? Answer like: {_like(held[0])}",
         choices=(replace(OWN_WORDS, then="Your example becomes a test, and the run goes on with it."), ABORT),
-        context=(("key", FAILING), ("attempt", state.stages["red"].attempt)),
+        context=(("key", FAILING), ("attempt", state.progress.stages["red"].attempt)),
     )
 
 

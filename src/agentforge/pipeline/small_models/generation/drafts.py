@@ -25,7 +25,7 @@ _TITLE = 100
 
 def intake_draft(state: RunState) -> dict[str, object]:
     """The request as a record: action by its verbs, examples word for word, contradictions as what blocks."""
-    request = state.request
+    request = state.brief.request
     action, wanted = action_of_request(request), wanted_change(state)
     if wanted is not None:
         action = "delete" if wanted.what == "delete" else "refactor"
@@ -45,7 +45,7 @@ def intake_draft(state: RunState) -> dict[str, object]:
 
 
 def _contradiction(call: str, state: RunState) -> dict[str, object]:
-    results = [claim.text for claim in claims_of_request(state.request) if claim.call == call]
+    results = [claim.text for claim in claims_of_request(state.brief.request) if claim.call == call]
     told = f" ({results[0]} is one of them)" if results else ""
     return {
         "area": "examples",
@@ -100,7 +100,7 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
     requirements = [
         {
             "id": requirement_id(number),
-            "description": f"{unit.name} does what the request asks: {' '.join(state.request.split())[:400]}",
+            "description": f"{unit.name} does what the request asks: {' '.join(state.brief.request.split())[:400]}",
             "priority": "must",
             "acceptance_criteria": _criteria(state, unit, [claim.text for claim in claims[unit.name]]),
             "verification_method": "test",
@@ -108,8 +108,8 @@ def spec_draft(state: RunState, candidates: tuple[str, ...] = ()) -> dict[str, o
         for number, unit in enumerate(units, 1)
     ]
     draft: dict[str, object] = {
-        "title": (f"{', '.join(unit.name for unit in units)}: " + " ".join(state.request.split()))[:_TITLE],
-        "description": " ".join(state.request.split())[:1000],
+        "title": (f"{', '.join(unit.name for unit in units)}: " + " ".join(state.brief.request.split()))[:_TITLE],
+        "description": " ".join(state.brief.request.split())[:1000],
         "requirements": requirements,
         "symbols": [dict(row) for row in change.symbols] if change else [_symbol(unit) for unit in units],
         "files_to_modify": list(change.modified) if change else [path for path in files if path in known],
@@ -143,11 +143,11 @@ def requirement_id(number: int) -> str:
 
 def has_oracle(state: RunState) -> bool:
     """Whether a person has said what is right: by examples, by tests, or by an answer."""
-    return bool(state.tests or oracle(state) or by_tree(state))
+    return bool(state.brief.tests or oracle(state) or by_tree(state))
 
 
 def _known_files(state: RunState) -> frozenset[str]:
-    modules = state.facts.get("places", {}).get("modules")
+    modules = state.work.facts.get("places", {}).get("modules")
     return frozenset(modules) if isinstance(modules, dict) else frozenset()
 
 
@@ -160,7 +160,7 @@ def _summary(units: tuple[Unit, ...], place: str) -> str:
 
 def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     """The examples of a unit, those of the request in its own words; the user's tests where there are none."""
-    own = own_words(state.request)
+    own = own_words(state.brief.request)
     staged = {one.claim.text: one.told for one in scenes(state)}
     said = [staged.get(text) or own.get(text, text) for text in told]
     if said:
@@ -168,7 +168,7 @@ def _criteria(state: RunState, unit: Unit, told: list[str]) -> list[str]:
     change = by_tree(state)
     if change is not None:
         return [change.criterion]
-    return [f"the supplied tests of {unit.name} pass" if state.tests else f"{unit.name} does what was asked"]
+    return [f"the supplied tests of {unit.name} pass" if state.brief.tests else f"{unit.name} does what was asked"]
 
 
 def _symbol(unit: Unit) -> dict[str, object]:
@@ -184,7 +184,7 @@ def _example(text: str) -> dict[str, object]:
 
 def candidates_of(state: RunState) -> tuple[str, ...]:
     """The examples of a model that wait for a person, as one line each."""
-    draft = state.submission.draft if state.submission else {}
+    draft = state.review.submission.draft if state.review.submission else {}
     rows = []
     for item in items(draft.get("examples")):
         result = f"raises {item.get('raises')}" if item.get("raises") else f"-> {item.get('returns')}"

@@ -68,7 +68,7 @@ def assertions(claims: list[Claim]) -> str:
 
 def test_path(state: RunState, unit: Unit) -> str:
     """A new file beside the project's tests."""
-    known = [path for path in texts(state.facts.get("baseline", {}).get("test_files")) if path.endswith(".py")]
+    known = [path for path in texts(state.work.facts.get("baseline", {}).get("test_files")) if path.endswith(".py")]
     tests = [path for path in known if PurePosixPath(path).name.startswith("test_")]
     folder = PurePosixPath(tests[0]).parent if tests else PurePosixPath("tests")
     name, number = f"test_{_flat(unit)}_examples", 1
@@ -80,7 +80,7 @@ def test_path(state: RunState, unit: Unit) -> str:
 
 def is_unittest(state: RunState) -> bool:
     """Whether the project's tests are run by unittest."""
-    return state.facts.get("baseline", {}).get("runner") == "unittest"
+    return state.work.facts.get("baseline", {}).get("runner") == "unittest"
 
 
 def _file(unit: Unit, tests: tuple[Rendered, ...], *, unittest: bool) -> str:

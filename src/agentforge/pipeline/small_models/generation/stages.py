@@ -72,7 +72,7 @@ def _red(stage: Stage) -> Stage:
     return replace(
         stage,
         needs_model=_never,
-        draft=lambda state: stage.draft(state) if state.tests else drafts.suite_draft(state),
+        draft=lambda state: stage.draft(state) if state.brief.tests else drafts.suite_draft(state),
     )
 
 
@@ -95,19 +95,21 @@ def _refactor(stage: Stage) -> Stage:
 
 def may(state: RunState, ability: str) -> bool:
     """Whether the model is asked for something: not when it was graded on this machine and could not do it."""
-    return state.grade.get(ability) is not False
+    return state.brief.grade.get(ability) is not False
 
 
 def _place_is_open(state: RunState) -> bool:
     """Whether a model chooses among the options; what a report says is measured."""
-    return bool(items(state.facts.get("places", {}).get("options"))) and may(state, "place") and not is_report(state)
+    return (
+        bool(items(state.work.facts.get("places", {}).get("options"))) and may(state, "place") and not is_report(state)
+    )
 
 
 def _wanted_place(state: RunState) -> tuple[StageQuestion, ...]:
     """A model that cannot choose a place is not asked for one: a person is."""
     if is_report(state):
         return report_questions(state)
-    options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
+    options = [str(row.get("place")) for row in items(state.work.facts.get("places", {}).get("options"))]
     if not options or may(state, "place"):
         return ()
     text = "Where does the change belong? Answer with one place of the list."
@@ -117,11 +119,11 @@ def _wanted_place(state: RunState) -> tuple[StageQuestion, ...]:
 
 def _wanted_examples(state: RunState) -> tuple[StageQuestion, ...]:
     """Without an oracle a person says what is right, before anything is written; asked again while nothing was understood."""
-    if state.tests or claims_of_request(state.request) or scenes(state) or by_tree(state):
+    if state.brief.tests or claims_of_request(state.brief.request) or scenes(state) or by_tree(state):
         return ()
     answered = [
         item
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if item.stage == "spec" and "candidates" in item.context and item.resolution is not None
     ]
     if confirmed_claims(state) or len(answered) >= _MOST_ASKED:

@@ -31,7 +31,7 @@ from agentforge.tokens import count_tokens
 from agentforge.workspace.code.symbols import read_source
 
 if TYPE_CHECKING:
-    from agentforge.agent.perform import AgentSpec
+    from agentforge.agent.spec import AgentSpec
 
 _TEMPERATURE, _WARMER, _WARMEST = 0.6, 0.1, 1.0
 """Each round is a little warmer: a model that says the same five times would say it again."""
@@ -40,15 +40,15 @@ _FEWEST_TOKENS, _MOST_TOKENS = 280, 1000
 
 def small_spec(spec: AgentSpec, state: RunState, runtime: Runtime) -> AgentSpec:
     """The loop's values with context, wishes and reading of the current stage; the tools are enforced as ever."""
-    if state.stage == "analyze":
+    if state.progress.stage == "analyze":
         return replace(
             spec, context=_place_context, shape=_place_wishes, read=_reading(lambda text: _place(text, state))
         )
-    if state.stage == "spec":
+    if state.progress.stage == "spec":
         return replace(
             spec, context=_examples_context, shape=_examples_wishes, read=_reading(lambda text: _examples(text, state))
         )
-    if state.stage != "green":
+    if state.progress.stage != "green":
         return spec
     unit = unit_to_write(state)
     tool = write_definition(state, runtime)
@@ -64,13 +64,13 @@ def small_spec(spec: AgentSpec, state: RunState, runtime: Runtime) -> AgentSpec:
 def unit_to_write(state: RunState) -> Unit:
     """The first unit that this attempt has not written yet; where that fails, the next one: it may be what the first needs."""
     units = units_of(state)
-    left = [unit for unit in units if unit.name not in state.turn.written] or list(units[-1:])
+    left = [unit for unit in units if unit.name not in state.progress.turn.written] or list(units[-1:])
     return left[_failures_in_a_row(state) % len(left)]
 
 
 def _failures_in_a_row(state: RunState) -> int:
     count = 0
-    for step in reversed(state.turn.recent):
+    for step in reversed(state.progress.turn.recent):
         results = [result for result in step.results if result.name == WRITE_DEFINITION]
         if not results or results[-1].status == "success" or results[-1].error_type == ALONE:
             break
@@ -83,7 +83,7 @@ def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> CodeShown:
 
     waiting = is_waiting(state, unit)
     return CodeShown(
-        request=state.request,
+        request=state.brief.request,
         unit=unit,
         source=(text_beneath(state, runtime, unit) if waiting else read_source(runtime.worktree, unit.file)) or "",
         tests=tests_shown(state, runtime, unit),
@@ -93,19 +93,21 @@ def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> CodeShown:
 
 def _mistakes(state: RunState) -> tuple[str, ...]:
     """What the last round's samples got wrong, in their own words."""
-    results = [result for step in state.turn.recent for result in step.results if result.name == WRITE_DEFINITION]
+    results = [
+        result for step in state.progress.turn.recent for result in step.results if result.name == WRITE_DEFINITION
+    ]
     lines = results[-1].text.splitlines() if results else []
     return tuple(line.removeprefix("wrong: ")[:160] for line in lines if line.startswith("wrong: "))
 
 
 def _round(state: RunState) -> int:
     """Which form is next: every round asks in other words. A question that nobody answered is the same when it is asked again."""
-    known = state.stages.get(state.stage)
-    return (len(state.turn.loop) + 1) // 2 + (known.attempt - 1 if known else 0)
+    known = state.progress.stages.get(state.progress.stage)
+    return (len(state.progress.turn.loop) + 1) // 2 + (known.attempt - 1 if known else 0)
 
 
 def _is_last(state: RunState, unit: Unit) -> bool:
-    return all(one.name in state.turn.written or one.name == unit.name for one in units_of(state))
+    return all(one.name in state.progress.turn.written or one.name == unit.name for one in units_of(state))
 
 
 def _definition_wishes(state: RunState, request: ModelRequest, runtime: Runtime, unit: Unit) -> ModelRequest:
@@ -143,7 +145,7 @@ def _definition_calls(reply: ModelReply, unit: Unit, *, last: bool) -> ModelRepl
 
 
 def _place_context(state: RunState) -> StepContext:
-    return _context(choice_messages(state.request, _options(state)), state)
+    return _context(choice_messages(state.brief.request, _options(state)), state)
 
 
 def _place_wishes(state: RunState, request: ModelRequest) -> ModelRequest:
@@ -158,12 +160,12 @@ def _place(text: str, state: RunState) -> dict[str, object] | None:
 
 
 def _options(state: RunState) -> list[Mapping[str, object]]:
-    return items(state.facts.get("places", {}).get("options"))
+    return items(state.work.facts.get("places", {}).get("options"))
 
 
 def _examples_context(state: RunState) -> StepContext:
     listed = "\n".join(f"- {unit.name} in {unit.file}: {unit.signature or 'new'}" for unit in units_of(state))
-    return _context(examples_messages(state.request, listed), state)
+    return _context(examples_messages(state.brief.request, listed), state)
 
 
 def _examples_wishes(_state: RunState, request: ModelRequest) -> ModelRequest:
@@ -197,8 +199,8 @@ def _call(name: str, arguments: dict[str, object]) -> ToolCall:
 
 def _context(messages: tuple[Message, ...], state: RunState) -> StepContext:
     """The messages with what they cost; answers of a human come last."""
-    if state.answers:
-        answers = "\n".join(f"- {answer}" for answer in state.answers)[-800:]
+    if state.people.answers:
+        answers = "\n".join(f"- {answer}" for answer in state.people.answers)[-800:]
         last = messages[-1]
         messages = (*messages[:-1], replace(last, parts=(*last.parts, Text(text=f"\n\nA person said:\n{answers}"))))
     system = sum(count_tokens(message.text) for message in messages if message.role == "system")

@@ -31,8 +31,8 @@ def units_of_tests(state: RunState, runtime: Runtime, code: CodeMap) -> list[dic
     A test that uses only what exists tells no place by itself: its single name does, several leave the choice open.
     """
     used: dict[str, dict[str, object]] = {}
-    for path in state.tests:
-        data = runtime.supplied.get(path) or runtime.git.show(state.base_commit, path) or b""
+    for path in state.brief.tests:
+        data = runtime.supplied.get(path) or runtime.git.show(state.identity.base_commit, path) or b""
         tree = parse_python(data.decode("utf-8", "replace"))
         if isinstance(tree, ast.Module):
             for file, name in _used(tree, code):
@@ -41,7 +41,7 @@ def units_of_tests(state: RunState, runtime: Runtime, code: CodeMap) -> list[dic
     if missing:
         whole = {str(row["name"]) for row in missing}
         return [row for row in missing if str(row["name"]).rpartition(".")[0] not in whole]
-    words = words_of(state.request)
+    words = words_of(state.brief.request)
     named = [row for row in used.values() if str(row["name"]).rpartition(".")[2] in words or row["name"] in words]
     methods = [row for row in named if "." in str(row["name"])]
     rows = methods or named or list(used.values())
@@ -140,7 +140,7 @@ def tests_shown(state: RunState, runtime: Runtime, unit: Unit) -> str:
     """The examples as assertions, else the supplied test functions that name the unit, the shortest first."""
     claims = claims_by_unit(state)[unit.name]
     shown = assertions(claims)
-    if not state.tests:
+    if not state.brief.tests:
         return shown
     functions = [text for _, text, names in _functions(state, runtime) if unit.last in names]
     parts, room = [shown] if shown else [], _SHOWN_TOKENS
@@ -155,9 +155,9 @@ def tests_shown(state: RunState, runtime: Runtime, unit: Unit) -> str:
 def tests_wanted(state: RunState, runtime: Runtime, unit: Unit) -> frozenset[str]:
     """The ids (without parameters) of the tests that must pass once a unit is written: those that name no later unit."""
     units = units_of(state)
-    written = {one.name for one in units if one.name in state.turn.written} | {unit.name}
+    written = {one.name for one in units if one.name in state.progress.turn.written} | {unit.name}
     missing = {one.last for one in units if one.name not in written}
-    rows = [str(row.get("id")).partition("[")[0] for row in items(state.facts.get("red", {}).get("tests"))]
+    rows = [str(row.get("id")).partition("[")[0] for row in items(state.work.facts.get("red", {}).get("tests"))]
     if not missing:
         return frozenset(rows)
     later = {nodeid for nodeid, _, names in _functions(state, runtime) if missing & names}

@@ -150,11 +150,11 @@ def _unsettled(
 ) -> Observation | None:
     """Another round where nothing agrees yet, then a question; None when enough agree, or a person's word stands for that."""
     rounds = rounds_alone(state, unit)
-    vouched = bool(state.tests) or is_confirmed(state, unit)
+    vouched = bool(state.brief.tests) or is_confirmed(state, unit)
     if found.settled(_ENOUGH) or (rounds and found.split is None and vouched):
         return None
     split = found.split if rounds else None
-    last = state.turn.steps_in_attempt >= state.limits.stage_steps
+    last = state.progress.turn.steps_in_attempt >= state.brief.limits.stage_steps
     if split is None and (last or rounds >= _ROUNDS_ALONE):
         split = only_answer(state, runtime, unit, tried.passing[0].text)
     if split is not None:
@@ -256,7 +256,7 @@ def _judged(
 def _remembered(text: str, state: RunState, runtime: Runtime, unit: Unit) -> str:
     """Whether a sample that passes knows the numbers of the examples instead of computing them."""
     node, claims = find_definition(ast.parse(text), unit.name), claims_by_unit(state)[unit.name]
-    if node is None or not holds_number(node, claims, request=state.request):
+    if node is None or not holds_number(node, claims, request=state.brief.request):
         return ""
     near = probes(calls_of(state, runtime, unit))
     given = answers_near(state, runtime, unit, text, near)
@@ -267,7 +267,7 @@ def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dic
     """The file with a sample, and raising stubs of what is written later: a test file that imports all of it can be collected."""
     files = {unit.file: text}
     for other in units_of(state):
-        if other.change != "new" or other.owner or other.name in (unit.name, *state.turn.written):
+        if other.change != "new" or other.owner or other.name in (unit.name, *state.progress.turn.written):
             continue
         source = files.get(other.file)
         if source is None:
@@ -282,7 +282,7 @@ def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dic
 def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
     """The first test that fails with a sample though it must pass, in its own words; "" when none does."""
 
-    base = state.facts.get("baseline", {})
+    base = state.work.facts.get("baseline", {})
     bad = {*texts(base.get("failing")), *texts(base.get("flaky"))}
     if run.timed_out:
         return "it does not end in time"
@@ -309,7 +309,7 @@ def _ranked(passing: Sequence[SampleCandidate], found: Agreement) -> list[Sample
 
 def _reached(state: RunState, runtime: Runtime, unit: Unit, ranked: Sequence[SampleCandidate]) -> TrimmedSample:
     """The best sample without a line that no example reaches; where other units follow, or it is allowed, the best one."""
-    later = [one for one in units_of(state) if one.name not in (unit.name, *state.turn.written)]
+    later = [one for one in units_of(state) if one.name not in (unit.name, *state.progress.turn.written)]
     if later or runtime.verification.get("untested"):
         return TrimmedSample(text=ranked[0].text)
     near = probes(calls_of(state, runtime, unit))

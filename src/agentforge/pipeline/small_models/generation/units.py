@@ -45,7 +45,7 @@ class Unit:
 
 def units_of(state: RunState) -> tuple[Unit, ...]:
     """What is worked on, as measured, with the place that was chosen where the measurement left it open."""
-    places = state.facts.get("places", {})
+    places = state.work.facts.get("places", {})
     chosen = chosen_place(state)
     rows = items(places.get("units"))
     if not rows and "::" in chosen:
@@ -59,9 +59,9 @@ def units_of(state: RunState) -> tuple[Unit, ...]:
 
 def chosen_place(state: RunState) -> str:
     """The place that the analysis chose among the options: a file, or `file::name`; "" none was open."""
-    if not items(state.facts.get("places", {}).get("options")):
+    if not items(state.work.facts.get("places", {}).get("options")):
         return ""
-    artifact = state.artifacts.get("analyze", {})
+    artifact = state.work.artifacts.get("analyze", {})
     chosen = [row for row in items(artifact.get("symbols")) if row.get("role") == CHOSEN]
     if chosen:
         return f"{chosen[0].get('file')}::{chosen[0].get('name')}"
@@ -77,9 +77,9 @@ CHOSEN = "the place of the change"
 
 def place_by_person(state: RunState) -> str:
     """The option that a person chose when asked, "" nobody was."""
-    options = [str(row.get("place")) for row in items(state.facts.get("places", {}).get("options"))]
+    options = [str(row.get("place")) for row in items(state.work.facts.get("places", {}).get("options"))]
     chosen = ""
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         if str(item.context.get("key")).startswith(PLACE_QUESTION) and item.resolution is not None:
             said = item.resolution.text.strip()
             chosen = next((place for place in options if said in (place, place.partition("::")[2])), "")
@@ -94,13 +94,13 @@ def oracle(state: RunState, *, found: Sequence[Scene] | None = None) -> tuple[Cl
     """
     staged = scenes(state) if found is None else found
     known = {one.instead_of for one in staged}
-    plain = [claim for claim in claims_of_request(state.request) if claim.call not in known]
+    plain = [claim for claim in claims_of_request(state.brief.request) if claim.call not in known]
     return distinct([*confirmed_claims(state), *(one.claim for one in staged), *plain])
 
 
 def scenes(state: RunState) -> tuple[Scene, ...]:
     """The examples of the request that need an object, as measured."""
-    return scenes_from(items(state.facts.get("places", {}).get("scenes")))
+    return scenes_from(items(state.work.facts.get("places", {}).get("scenes")))
 
 
 def claims_by_unit(state: RunState) -> dict[str, list[Claim]]:
@@ -145,7 +145,7 @@ def _unit(row: Json, chosen: str, places: Json) -> Unit:
 
 
 def _line_of(state: RunState, name: str) -> int:
-    for row in items(state.artifacts.get("analyze", {}).get("symbols")):
+    for row in items(state.work.artifacts.get("analyze", {}).get("symbols")):
         line = row.get("line")
         if row.get("name") == name and isinstance(line, int):
             return line

@@ -63,8 +63,8 @@ def report_facts(
     Returns:
         {kind, targets: [place], rows: {place: {line, findings}}}; kind is "" where no syntax tree answers the question.
     """
-    kind = next((name for name, telling in _KINDS if telling.search(state.request)), "")
-    targets = _named(state.request, code)
+    kind = next((name for name, telling in _KINDS if telling.search(state.brief.request)), "")
+    targets = _named(state.brief.request, code)
     places = [f"{one.path}::{one.qualified}" for one in targets] or [str(row["place"]) for row in options]
     known = {f"{one.path}::{one.qualified}": one for rows in code.symbols.values() for one in rows}
     sources = _sources(state, runtime)
@@ -114,7 +114,7 @@ def report_draft(state: RunState) -> dict[str, object]:
 def report_questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a person must say before the report is one: of which place, and that what can be measured is enough."""
     named = bool(texts(_report(state).get("targets")))
-    options = tuple(str(row.get("place")) for row in items(state.facts["places"].get("options")))[:_MOST_OPTIONS]
+    options = tuple(str(row.get("place")) for row in items(state.work.facts["places"].get("options")))[:_MOST_OPTIONS]
     places: list[StageQuestion] = []
     if not named and options:
         told = _answers(state, PLACE_QUESTION)
@@ -151,7 +151,7 @@ def _answers(state: RunState, key: str) -> list[str]:
     """What a person said to the questions of a key, in the order in which they were asked."""
     return [
         item.resolution.text
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if str(item.context.get("key")).partition(":")[0] == key and item.resolution is not None
     ]
 
@@ -161,7 +161,7 @@ def _keys(key: str, many: int) -> list[str]:
 
 
 def _report(state: RunState) -> Mapping[str, object]:
-    found = state.facts.get("places", {}).get("report")
+    found = state.work.facts.get("places", {}).get("report")
     return found if isinstance(found, Mapping) else {}
 
 
@@ -206,8 +206,10 @@ def _is_plain(name: str, request: str) -> bool:
 
 def _sources(state: RunState, runtime: Runtime) -> list[ReportSource]:
     out = []
-    for path in [path for path in runtime.git.list_files(state.base_commit) if path.endswith(".py")][:_MOST_FILES]:
-        text = (runtime.git.show(state.base_commit, path) or b"").decode("utf-8", "replace")
+    for path in [path for path in runtime.git.list_files(state.identity.base_commit) if path.endswith(".py")][
+        :_MOST_FILES
+    ]:
+        text = (runtime.git.show(state.identity.base_commit, path) or b"").decode("utf-8", "replace")
         try:
             out.append(ReportSource(path=path, tree=ast.parse(text)))
         except (SyntaxError, ValueError, RecursionError):  # a file that Python cannot read calls nothing

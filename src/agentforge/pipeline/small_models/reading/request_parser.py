@@ -88,7 +88,7 @@ def contradictory(request: str) -> tuple[str, ...]:
 def confirmed_claims(state: RunState) -> tuple[Claim, ...]:
     """The examples that a person confirmed or wrote when asked, in the stage of the specification or later."""
     found: list[Claim] = []
-    for item in state.escalations.values():
+    for item in state.people.escalations.values():
         if item.resolution is None or item.resolution.decision not in ("answer", "approve"):
             continue
         if item.stage == "spec" and "candidates" in item.context:

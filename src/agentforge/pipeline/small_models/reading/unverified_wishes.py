@@ -116,7 +116,7 @@ def names_beside(request: str, *, units: Sequence[str], known: Sequence[str]) ->
 
 def questions_beside(state: RunState) -> tuple[StageQuestion, ...]:
     """A person says whether the part of the request that nothing checks is to be left out."""
-    places = state.facts.get("places", {})
+    places = state.work.facts.get("places", {})
     beside, rest = texts(places.get("beside")), str(places.get("rest") or "")
     larger = 'or with a larger model (--model, [model] profile = "full").'
     if rest:
@@ -125,7 +125,7 @@ def questions_beside(state: RunState) -> tuple[StageQuestion, ...]:
             f'"{ONLY_CHANGE}" when it wants nothing more; or abort, and start again with the change alone, {larger}'
         )
         return _asked_until(state, text, option=ONLY_CHANGE)
-    if not beside or state.tests or not claims_of_request(state.request):
+    if not beside or state.brief.tests or not claims_of_request(state.brief.request):
         return ()
     units = ", ".join(unit.name for unit in units_of(state))
     text = (
@@ -140,7 +140,7 @@ def _asked_until(state: RunState, text: str, *, option: str) -> tuple[StageQuest
     """The question, asked again as long as the answer is another one than the option."""
     said = [
         item.resolution.text
-        for item in state.escalations.values()
+        for item in state.people.escalations.values()
         if str(item.context.get("key")).partition(":")[0] == "beside" and item.resolution is not None
     ]
     agreed = any(one.strip().strip('."').lower() in (option, "only", "yes") for one in said)

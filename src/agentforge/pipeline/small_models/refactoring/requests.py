@@ -54,10 +54,10 @@ def wanted_change(state: RunState) -> RefactoringRequest | None:
 
     Examples speak of behaviour, unless the request itself says that code is meant.
     """
-    if state.refactoring:
-        return wanted_from(state.refactoring)
-    wanted = wanted_of(state.request)
-    if wanted is None or not claims_of_request(state.request):
+    if state.brief.refactoring:
+        return wanted_from(state.brief.refactoring)
+    wanted = wanted_of(state.brief.request)
+    if wanted is None or not claims_of_request(state.brief.request):
         return wanted
     said = wanted.kind or wanted.what in ("rename", "drop", "order") or wanted.target.endswith(".py")
     return wanted if said else None
@@ -65,7 +65,7 @@ def wanted_change(state: RunState) -> RefactoringRequest | None:
 
 def choice_of(state: RunState) -> str:
     """What a person answered when several definitions could be meant."""
-    for item in reversed(list(state.escalations.values())):
+    for item in reversed(list(state.people.escalations.values())):
         if item.context.get("key") == WHICH and item.resolution is not None:
             return option_meant(item.resolution.text.strip(), item.options)
     return ""
@@ -85,7 +85,7 @@ def measured_change(state: RunState, runtime: Runtime) -> Mechanical:
     if plan is None:
         return Mechanical(facts={}, chosen=choice)
     facts = _facts(state, runtime, project, plan, wanted)
-    shown = bool(facts["functions"] or state.tests or oracle(state))
+    shown = bool(facts["functions"] or state.brief.tests or oracle(state))
     name = plan.targets[0].name or plan.targets[0].source.path
     problem = "" if shown else _no_test(wanted, name)
     return Mechanical(facts=facts if shown else {}, problem=problem, chosen=choice, rest=wanted.rest)
@@ -102,7 +102,7 @@ def changed_products(state: RunState, runtime: Runtime) -> dict[str, bytes | Non
 
 
 def _files(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
-    wanted, places = wanted_change(state), state.facts.get("places", {})
+    wanted, places = wanted_change(state), state.work.facts.get("places", {})
     if wanted is None or not (places.get("mechanical") or places.get("rename")):
         return {}
     plan = plan_of(_project(state, runtime), wanted, choice=choice_of(state))
@@ -111,12 +111,12 @@ def _files(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
 
 def _project(state: RunState, runtime: Runtime) -> PythonProject:
     """The base commit."""
-    files = runtime.git.list_files(state.base_commit)
+    files = runtime.git.list_files(state.identity.base_commit)
     return read_project(files, _reader(state, runtime), roots=runtime.rig().plan.roots)
 
 
 def _reader(state: RunState, runtime: Runtime) -> Read:
-    return lambda path: runtime.git.show(state.base_commit, path)
+    return lambda path: runtime.git.show(state.identity.base_commit, path)
 
 
 def _facts(
@@ -189,7 +189,7 @@ def _showing(project: PythonProject, plan: RefactoringPlan, wanted: RefactoringR
 
 def _passed_at_base(state: RunState, runtime: Runtime) -> set[str]:
     """The test functions of which every case passed at the base."""
-    digest = state.evidence.get("baseline")
+    digest = state.work.evidence.get("baseline")
     base = json.loads(runtime.blobs.get(digest)) if digest else {}
     outcomes: Mapping[str, str] = base.get("outcomes") or dict.fromkeys(base.get("passed_ids", ()), "passed")
     passed = {without_parameters(nodeid) for nodeid in base.get("passed_ids", ())}

@@ -43,7 +43,7 @@ class ByTree:
 
 def by_tree(state: RunState) -> ByTree | None:
     """The mechanical change that was measured, None when the request is another one."""
-    places = state.facts.get("places", {})
+    places = state.work.facts.get("places", {})
     rename, value = places.get("rename"), places.get("mechanical")
     if isinstance(rename, Mapping) and rename:
         return _of_renaming(rename)

@@ -25,7 +25,7 @@ _TOLD = 20
 
 def fix_message(state: RunState, *, trail: tuple[str, int]) -> str:
     """Conventional subject, the violations, and the trailers that tie the commit to the trail."""
-    rows = items(state.artifacts.get("analyze", {}).get("violations"))
+    rows = items(state.work.artifacts.get("analyze", {}).get("violations"))
     body = "\n".join(f"- {_place(row)}: {row.get('message')}" for row in rows[:_TOLD])
     if len(rows) > _TOLD:
         body += f"\n- and {len(rows) - _TOLD} more"
@@ -34,7 +34,7 @@ def fix_message(state: RunState, *, trail: tuple[str, int]) -> str:
 
 def fix_subject(state: RunState) -> str:
     """`fix: RULE in FILE`, at most 72 characters."""
-    rows = items(state.artifacts.get("analyze", {}).get("violations"))
+    rows = items(state.work.artifacts.get("analyze", {}).get("violations"))
     rules = list(dict.fromkeys(str(row.get("rule")) for row in rows))
     files = list(dict.fromkeys(str(row.get("file")) for row in rows))
     where = files[0] if len(files) == 1 else f"{len(files)} files"
@@ -50,7 +50,7 @@ def fix_report(
         made: what make_commit returned.
         changed_lines: path -> changed line ranges of the new file.
     """
-    facts = state.facts.get("verify", {})
+    facts = state.work.facts.get("verify", {})
     subject = fix_subject(state)
     return {
         **delivered_parts(state, made, title=subject, subject=subject),
@@ -59,7 +59,7 @@ def fix_report(
         "changes": changed_parts(facts),
         "verification": {
             **measured_parts(state, made),
-            "repaired_by": state.artifacts.get("change", {}).get("by", ""),
+            "repaired_by": state.work.artifacts.get("change", {}).get("by", ""),
             "violations_gone": facts.get("violations_left") == [],
             "all_tests_pass": facts.get("no_regressions") is True,
         },
@@ -73,7 +73,7 @@ def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict
     """Violation -> guard tests -> changed lines of its file."""
     guards = [
         f"{file.get('path')}::{test.get('name')}"
-        for file in items(state.artifacts.get("guard", {}).get("test_files"))
+        for file in items(state.work.artifacts.get("guard", {}).get("test_files"))
         for test in items(file.get("tests"))
     ]
     changes = product_changes(changed_lines, tests=set(suite_files(state)))
@@ -84,15 +84,15 @@ def _trace(state: RunState, changed_lines: Mapping[str, list[str]]) -> list[dict
             "tests": guards,
             "changes": changes,
         }
-        for row in items(state.artifacts.get("analyze", {}).get("violations"))
+        for row in items(state.work.artifacts.get("analyze", {}).get("violations"))
     ]
 
 
 def _limits(state: RunState) -> list[str]:
     """What the verification does not say, in words."""
     told = limits(state)
-    if state.artifacts.get("change", {}).get("by") == "model":
-        tests = changed_tests(state.facts.get("verify", {}), tests=set(suite_files(state)))
+    if state.work.artifacts.get("change", {}).get("by") == "model":
+        tests = changed_tests(state.work.facts.get("verify", {}), tests=set(suite_files(state)))
         if tests:
             told.append(f"test files were changed by the model, look at them: {', '.join(tests[:5])}")
     return told

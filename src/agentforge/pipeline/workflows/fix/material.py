@@ -26,8 +26,8 @@ def _guard(state: RunState, runtime: Runtime) -> list[Section]:
 
     rows = _violations(state)
     files = list(dict.fromkeys(str(row.get("file")) for row in rows))
-    known = texts(state.facts.get("baseline", {}).get("test_files"))
-    unguarded = texts(state.facts.get("analyze", {}).get("unguarded"))
+    known = texts(state.work.facts.get("baseline", {}).get("test_files"))
+    unguarded = texts(state.work.facts.get("analyze", {}).get("unguarded"))
     return [
         Piece(name="places that no test watches (measured)", text="\n".join(unguarded), level=Level.LAW),
         Piece(name="what will be repaired there later", text=_told(rows), level=Level.LAW),
@@ -48,7 +48,7 @@ def _change(state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _violations(state: RunState) -> list[Json]:
-    return items(state.artifacts.get("analyze", {}).get("violations"))
+    return items(state.work.artifacts.get("analyze", {}).get("violations"))
 
 
 def _told(rows: list[Json]) -> str:

@@ -105,13 +105,13 @@ _NO_GUARDS: Mapping[str, object] = {
 def targets_of(state: RunState) -> list[Finding]:
     """What the run repairs."""
 
-    return [finding_from(row) for row in state.violations]
+    return [finding_from(row) for row in state.brief.violations]
 
 
 def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """Find the violations at the base, try the repairs that checks offer, and ask whether tests watch the places."""
 
-    targets, base, rig = targets_of(state), state.trees["baseline"], runtime.rig()
+    targets, base, rig = targets_of(state), state.work.trees["baseline"], runtime.rig()
     paths = sorted({finding.path for finding in targets})
     with fresh_checkout(rig, base) as checkout:
         theirs = frozenset(finding.check for finding in targets)
@@ -152,7 +152,7 @@ def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     facts, evidence = measure_red(
         runtime.rig(),
         Suite(tests=declared, action="refactor"),
-        base_tree=state.trees["baseline"],
+        base_tree=state.work.trees["baseline"],
         red_tree=tree,
         with_stubs=False,
     )
@@ -163,12 +163,12 @@ def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 
 def _unguarded_before(state: RunState) -> list[str]:
     """Places that needed a guard and got none; a repair that a check made itself needs none."""
-    return texts(state.facts.get("analyze", {}).get("unguarded"))
+    return texts(state.work.facts.get("analyze", {}).get("unguarded"))
 
 
 def _change(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """Look at the changed files alone: is it gone, is nothing new, was nothing else touched?"""
-    if state.submission is not None and state.submission.by == "harness":
+    if state.review.submission is not None and state.review.submission.by == "harness":
         _put_repairs(state, runtime)
     tree = _snapshot(runtime)
     return Measured(facts=_changed_facts(state, runtime, tree), tree=tree)
@@ -177,18 +177,18 @@ def _change(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """The whole suite in a fresh checkout, the checks, the scope: what GREEN is held against, and the violations."""
 
-    tree, guard, base = _snapshot(runtime), state.facts.get("guard", {}), state.trees["baseline"]
+    tree, guard, base = _snapshot(runtime), state.work.facts.get("guard", {}), state.work.trees["baseline"]
     promise = Promise(
         red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
     )
     facts, evidence = measure_green(
-        bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.trees.get("guard", base), tree=tree
+        bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.work.trees.get("guard", base), tree=tree
     )
     facts |= check_facts(state, runtime, tree=tree)
     if facts["no_regressions"]:
         facts |= repaired_facts(state, runtime, tree=tree)
     facts["deceptions"] = deceptions(state, runtime, tree=tree)
-    known = state.facts.get("change", {})
+    known = state.work.facts.get("change", {})
     changed = known if known.get("tree") == tree else _changed_facts(state, runtime, tree)
     return Measured(facts={**facts, **changed}, evidence=evidence, tree=tree)
 
@@ -203,7 +203,7 @@ FIX_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 
 def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, object]:
 
-    base, rig = state.trees["baseline"], runtime.rig()
+    base, rig = state.work.trees["baseline"], runtime.rig()
     changes = runtime.git.changed(base, tree)
     targets = targets_of(state)
     paths = sorted({*(item.path for item in changes), *(finding.path for finding in targets)})
@@ -245,7 +245,7 @@ def _out_of_scope(paths: list[str], scope: tuple[str, ...]) -> list[str]:
 def _rules_of(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
     """The rules that are broken, in the words of the contracts for code that ask for them."""
 
-    with fresh_checkout(runtime.rig(), state.trees["baseline"]) as checkout:
+    with fresh_checkout(runtime.rig(), state.work.trees["baseline"]) as checkout:
         contracts = contracts_in(checkout)
     names = dict.fromkeys(finding.rule_id for finding in targets_of(state) if finding.contract)
     found = [contracts.rule(name) or contracts.rule(name.partition(".")[0]) for name in names]
@@ -258,13 +258,13 @@ def _rules_of(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
 
 def _put_repairs(state: RunState, runtime: Runtime) -> None:
     """Write what the checks repaired into the workspace."""
-    repairs = state.facts.get("analyze", {}).get("repairs")
+    repairs = state.work.facts.get("analyze", {}).get("repairs")
     for path, digest in repairs.items() if isinstance(repairs, Mapping) else ():
         (runtime.worktree / path).write_bytes(runtime.blobs.get(str(digest)))
 
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
-    digest = state.evidence.get(name)
+    digest = state.work.evidence.get(name)
     value = json.loads(runtime.blobs.get(digest)) if digest else {}
     return value if isinstance(value, dict) else {}
 

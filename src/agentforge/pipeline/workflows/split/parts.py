@@ -24,20 +24,20 @@ PLAN = "plan"
 
 def next_part(state: RunState) -> StartPart | None:
     """The next part that becomes a task, after those that it waits for; None when there is none left."""
-    plan = state.artifacts.get("plan")
+    plan = state.work.artifacts.get("plan")
     if plan is None:
         return None
-    return next((StartPart(part=name) for name in in_order(needs_of(plan)) if name not in state.parts), None)
+    return next((StartPart(part=name) for name in in_order(needs_of(plan)) if name not in state.relations.parts), None)
 
 
 def named_rows(state: RunState) -> list[Json]:
     """The repositories that were named when the plan began."""
-    return items(state.digests.get(REPOSITORIES))
+    return items(state.identity.digests.get(REPOSITORIES))
 
 
 def part_of(state: RunState, key: str) -> Json:
     """A part as the plan has it; it is called by its name, else by its repository."""
-    return next(part for part in items(state.artifacts["plan"].get("parts")) if key_of(part) == key)
+    return next(part for part in items(state.work.artifacts["plan"].get("parts")) if key_of(part) == key)
 
 
 def part_request(part: Json) -> str:
@@ -61,12 +61,12 @@ def part_after(state: RunState, part: Json) -> tuple[dict[str, object], ...]:
 
     The last of the parts of its own repository that come before is what it starts from.
     """
-    planned = f"planned so by {state.run_id}"
+    planned = f"planned so by {state.identity.run_id}"
     needs = {asked_of(need): need for need in items(part.get("needs"))}
-    base = earlier_parts(state.artifacts["plan"], key_of(part))[-1:]
+    base = earlier_parts(state.work.artifacts["plan"], key_of(part))[-1:]
     rows: list[dict[str, object]] = [
         {
-            "task_id": state.parts[other]["task_id"],
+            "task_id": state.relations.parts[other]["task_id"],
             "required_stage": needs.get(other, {}).get("required_stage") or "deliver",
             "repo": part_of(state, other)["repo"],
             "reason": str(needs.get(other, {}).get("reason") or planned),
@@ -76,14 +76,14 @@ def part_after(state: RunState, part: Json) -> tuple[dict[str, object], ...]:
     ]
     for item in items(part.get("uses")):
         if (item.get("repo"), item.get("artifact")) in _provided(state):
-            reason = f"a contract of plan {state.run_id}"
+            reason = f"a contract of plan {state.identity.run_id}"
             rows.append({**{key: item[key] for key in ("repo", "artifact", "version")}, "reason": reason})
     return tuple(rows)
 
 
 def _provided(state: RunState) -> set[tuple[object, object]]:
     """The contracts that parts with a task provide: (repository, contract)."""
-    parts = [part for part in items(state.artifacts["plan"].get("parts")) if key_of(part) in state.parts]
+    parts = [part for part in items(state.work.artifacts["plan"].get("parts")) if key_of(part) in state.relations.parts]
     return {(part.get("repo"), item.get("artifact")) for part in parts for item in items(part.get("provides"))}
 
 
@@ -95,7 +95,7 @@ def gather_plan(state: RunState) -> list[Section]:
     """The request, and each repository: top of the README, files (those that the request's words fit first), contracts."""
     rows = named_rows(state)
     request = Piece(
-        name="the request, verbatim", text=state.request, level=Level.LAW, note="a long request is cut here"
+        name="the request, verbatim", text=state.brief.request, level=Level.LAW, note="a long request is cut here"
     )
     return [request, *(_piece(row, state) for row in rows)]
 
@@ -125,7 +125,7 @@ def _piece(row: Mapping[str, object], state: RunState) -> Piece:
 
     git, commit = Git(Path(str(row["path"]))), str(row["commit"])
     _, readme = top_level(git, commit, texts=_READMES)
-    words = [word.lower() for word in terms_of(state.request)]
+    words = [word.lower() for word in terms_of(state.brief.request)]
     files = sorted(git.list_files(commit), key=lambda path: not any(word in path.lower() for word in words))
     more = f"\n... and {len(files) - _FILES} more" if len(files) > _FILES else ""
     told = " ".join(readme[:4000].decode("utf-8", "replace").split())[:600]

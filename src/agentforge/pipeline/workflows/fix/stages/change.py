@@ -10,20 +10,20 @@ from agentforge.pipeline.model.stage import Json, Stage, items
 
 def needs_model(state: RunState) -> bool:
     """No check offers a repair, or what it offered did not hold."""
-    repairs = state.facts.get("analyze", {}).get("repairs")
-    return not (isinstance(repairs, Mapping) and repairs) or bool(state.findings)
+    repairs = state.work.facts.get("analyze", {}).get("repairs")
+    return not (isinstance(repairs, Mapping) and repairs) or bool(state.review.findings)
 
 
 def draft(state: RunState) -> dict[str, object]:
     """The files that the checks repaired."""
-    repairs = state.facts.get("analyze", {}).get("repairs")
+    repairs = state.work.facts.get("analyze", {}).get("repairs")
     paths = list(repairs) if isinstance(repairs, Mapping) else []
     return {"changes": [{"path": path, "summary": "repaired by the check itself"} for path in paths]}
 
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """What changed, from git; what it is for, from whoever did it."""
-    by = state.submission.by if state.submission else "harness"
+    by = state.review.submission.by if state.review.submission else "harness"
     return {"by": "model" if by == "model" else "fixer", "changes": changes(draft, facts)}
 
 

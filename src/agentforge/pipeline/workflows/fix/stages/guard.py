@@ -8,7 +8,7 @@ from agentforge.pipeline.model.stage import Json, Stage, items, texts
 
 def needs_model(state: RunState) -> bool:
     """A place that no test watches, and that somebody will think about."""
-    return bool(texts(state.facts.get("analyze", {}).get("unguarded"))) or bool(state.findings)
+    return bool(texts(state.work.facts.get("analyze", {}).get("unguarded"))) or bool(state.review.findings)
 
 
 def draft(_state: RunState) -> dict[str, object]:

@@ -9,7 +9,7 @@ from agentforge.pipeline.workflows.fix.stages.change import changes
 
 def needs_model(state: RunState) -> bool:
     """The whole suite or the checks found something, or a human did."""
-    return bool(state.findings)
+    return bool(state.review.findings)
 
 
 def draft(_state: RunState) -> dict[str, object]:
