@@ -4,11 +4,16 @@
     python bench/recall.py --repos DIR --budget 8000,12000,16000 --out recall.jsonl
     python bench/recall.py --repos DIR --only pallets/jinja,urllib3/urllib3 --misses
     python bench/recall.py --repos DIR --only half=seen --stages analyze
+    python bench/recall.py --tasks SET --stages intake,red --misses     a set of `agentforge eval from-history`
 
-The message of a commit is the request, its parent is the repository, its change is the truth. ANALYZE starts from the
-request alone; before SPEC, RED and GREEN stand artifacts that a machine made of the true change. The corpus
-(bench/recall_corpus.yaml) holds names and hashes only: clone the projects yourself, DIR/OWNER/NAME. Nothing is fetched and no
-code of theirs is run. With --out each commit is a line of JSON, and what stands there already is not measured again.
+The message of a commit is the request, its parent is the repository, its change is the truth; a task of a set has its own
+request. INTAKE, whose reply may serve ANALYZE and SPEC, and ANALYZE start from the request alone; before SPEC, RED and GREEN
+stand artifacts that a machine made of the true change. The corpus (bench/recall_corpus.yaml) holds names and hashes only: clone
+the projects yourself, DIR/OWNER/NAME. Nothing is fetched and no code of theirs is run. With --out each commit is a line of
+JSON, and what stands there already is not measured again.
+
+A body is a definition that the change edits: shown when its first line and all edited lines are. A commit is whole when all
+its bodies are shown.
 """
 
 from __future__ import annotations
@@ -21,13 +26,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recall_corpus import CORPUS, Truth, clone_of, read_corpus, truth_of  # type: ignore[import-not-found]
+from recall_bodies import bodies_share, edited_bodies, old_tests, reasons  # type: ignore[import-not-found]
+from recall_corpus import CORPUS, Truth, clone_of, read_corpus, read_tasks, truth_of  # type: ignore[import-not-found]
 from recall_seen import Share, files_share, lines_share, names_share, seen_in  # type: ignore[import-not-found]
 from recall_stages import STAGES, first_context, make_runtime, text_of  # type: ignore[import-not-found]
 
+from agentforge.context.minimal import StepContext
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.runtime import Runtime
@@ -37,8 +45,10 @@ from agentforge.workspace.files import search
 _ASKED = 150  # lines of the read that is simulated
 _END = 5  # lines at the end of a test file
 _GOALS = {
+    "intake lines": 90, "intake bodies": 90, "intake whole": 90,
     "analyze files": 95, "analyze definitions": 85, "spec lines": 98, "red lines": 98, "green lines": 98,
     "red specification": 100, "green specification": 100, "asked lines": 100, "red test end": 98,
+    "red old tests": 90,
 }  # fmt: skip
 
 
@@ -47,8 +57,9 @@ def main() -> int:
     given = _arguments()
     done = _recorded(given.out)
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
-        for row in _wanted(read_corpus(given.corpus), given.only):
-            clone = clone_of(given.repos, row["project"])
+        rows = read_tasks(given.tasks) if given.tasks else read_corpus(given.corpus)
+        for row in _wanted(rows, given.only):
+            clone = row.get("clone") or clone_of(given.repos, row["project"])
             if clone is None:
                 print(f"{row['project']}: no clone below {given.repos}, left out", file=sys.stderr)
                 continue
@@ -59,7 +70,7 @@ def main() -> int:
                         continue
                     record = {
                         **{key: row[key] for key in ("project", "language", "half")},
-                        **measured(ground, sha, budget, given),
+                        **measured(ground, sha, budget, given.stages, request=row.get("request", "")),
                     }
                     done[sha, budget] = record
                     _keep(given.out, record)
@@ -75,7 +86,9 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repos", type=Path, required=True, metavar="DIR", help="Where the clones lie.")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--repos", type=Path, metavar="DIR", help="Where the clones lie.")
+    where.add_argument("--tasks", type=Path, nargs="+", metavar="SET", help="Folders of tasks instead of the corpus.")
     parser.add_argument("--corpus", type=Path, default=CORPUS, metavar="FILE", help="The commits: %(default)s.")
     parser.add_argument(
         "--only", default="", metavar="A,B", help="Projects, half=seen, half='held out' or language=Go."
@@ -118,28 +131,57 @@ class Ground:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def measured(ground: Ground, sha: str, budget: int, given: argparse.Namespace) -> dict[str, Any]:
-    """What the first contexts of the stages hold of one commit."""
+def measured(ground: Ground, sha: str, budget: int, stages: Sequence[str], *, request: str) -> dict[str, Any]:
+    """What the first contexts of the stages hold of one commit.
+
+    Args:
+        request: instead of the commit's message; "" = that message.
+    """
     began = time.process_time()
     commit, truth = ground.at(sha)
+    truth = replace(truth, request=request) if request else truth
     known = search.files(ground.runtime.worktree)
     shares: dict[str, Share] = {}
     tokens: dict[str, int] = {}
     misses: list[str] = []
-    for stage in given.stages:
+    for stage in stages:
         context = first_context(stage, truth, commit.parent, ground.runtime, budget=budget)
         tokens[stage] = context.tokens
         text = text_of(context)
-        if stage == "analyze":
+        if stage == "intake":
+            _intake(context, truth, ground, known, shares, misses)
+        elif stage == "analyze":
             _analyze(text, truth, known, shares, misses)
         else:
             _later(stage, text, truth, ground, known, shares, misses)
-    if "spec" in given.stages:
+    if "spec" in stages:
         shares["asked lines"] = _asked(truth, commit.parent, ground, known, budget, misses)
     return {
         "commit": sha, "budget": budget, "shares": shares, "tokens": tokens, "misses": misses, "files": len(known),
         "seconds": round(time.process_time() - began, 2), "request": truth.request.partition("\n")[0][:80],
     }  # fmt: skip
+
+
+def _intake(
+    context: StepContext,
+    truth: Truth,
+    ground: Ground,
+    known: Sequence[str],
+    shares: dict[str, Share],
+    misses: list[str],
+) -> None:
+    """The bodies that the change edits, in the context that serves the first three stages."""
+    seen, root = seen_in(text_of(context), known), ground.runtime.worktree
+    bodies = edited_bodies(truth, root)
+    lines = {
+        path: {n: row for one in bodies if one.path == path for n, row in one.lines.items()} for path in truth.files
+    }
+    definitions = [body for body in bodies if body.name]
+    if bodies:
+        shares["intake lines"], shares["intake bodies"] = lines_share(seen, lines), bodies_share(seen, definitions)
+    if definitions:
+        shares["intake whole"] = (int(all(body.is_shown(seen) for body in definitions)), 1)
+        misses += [f"intake {reason}" for reason in reasons(truth.request, bodies, seen, context, root)]
 
 
 def _analyze(text: str, truth: Truth, known: Sequence[str], shares: dict[str, Share], misses: list[str]) -> None:
@@ -179,6 +221,9 @@ def _later(
     shown = {row.strip() for row in text.split("\n")}
     shares[f"{stage} specification"] = (sum(row.strip() in shown for row in wanted), len(wanted))
     if stage == "red" and truth.tests:
+        old = old_tests(truth, root)
+        shares["red old tests"] = bodies_share(seen, old)
+        misses += [f"red old test {one.path} {one.name} {one.gone(seen)}" for one in old if not one.is_shown(seen)]
         ends = {path: _last_lines(root, path) for path, _ in truth.tests}
         shares["red test end"] = lines_share(seen, ends)
         misses += [f"red test end {path}" for path, rows in ends.items() if not lines_share(seen, {path: rows})[0]]

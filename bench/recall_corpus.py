@@ -69,6 +69,7 @@ class Truth:
         inserted: lines of the parent after which something was added, by path.
         tests: test files that existed and were extended or edited, with a line of the parent where that happened.
         suite: the test files as the commit has them: path, text, names of the tests that are new or edited.
+        test_hunks: lines of the parent's test files that were edited, or after which something was added.
     """
 
     request: str
@@ -79,6 +80,7 @@ class Truth:
     inserted: dict[str, tuple[int, ...]]
     tests: tuple[tuple[str, int], ...]
     suite: tuple[tuple[str, str, tuple[str, ...]], ...]
+    test_hunks: dict[str, tuple[Range, ...]]
 
 
 def clone_of(repos: Path, project: str) -> Path | None:
@@ -106,6 +108,11 @@ def truth_of(commit: HistoryCommit, history: History) -> Truth:
         inserted={one.old_path: one.insertions for one in changed},
         tests=tuple(_extended(one) for one in commit.tests if one.old_path and one.path and language_of(one.old_path)),
         suite=tuple(_suite(commit, history)),
+        test_hunks={
+            one.old_path: (*one.old_lines, *((line, line) for line in one.insertions))
+            for one in commit.tests
+            if one.old_path and one.status != "deleted" and language_of(one.old_path)
+        },
     )
 
 
@@ -138,17 +145,18 @@ def _names_of_tests(one: ChangedFile, text: str) -> Iterator[str]:
 def _without_inline_tests(one: ChangedFile, text: str) -> ChangedFile:
     """The change of a file without its lines inside of a module of tests (Rust)."""
     symbols = outline_of(one.old_path, text.replace("\r\n", "\n")).symbols
-    inside = {
-        line
-        for symbol in symbols
-        if _INLINE_TEST.match(symbol.qualified)
-        for line in range(symbol.line, symbol.end_line + 1)
-    }
+    inside = inline_tests(symbols)
     return replace(
         one,
         old_lines=tuple(span for span in one.old_lines if span[0] not in inside),
         insertions=tuple(line for line in one.insertions if line not in inside),
     )
+
+
+def inline_tests(symbols: Sequence[Symbol]) -> set[int]:
+    """The lines of a module of tests that stands in a file of the product."""
+    tests = [symbol for symbol in symbols if _INLINE_TEST.match(symbol.qualified)]
+    return {line for symbol in tests for line in range(symbol.line, symbol.end_line + 1)}
 
 
 def _edited_symbols(one: ChangedFile, text: str) -> Iterator[Symbol]:
@@ -219,6 +227,18 @@ def choose(folder: Path, *, seed: int, number: int) -> list[str]:
 def read_corpus(path: Path = CORPUS) -> list[dict[str, Any]]:
     """The rows of the data file: project, language, half ("seen" or "held out"), commits."""
     return list(yaml.safe_load(path.read_text("utf-8"))["projects"])
+
+
+def read_tasks(sets: Sequence[Path]) -> list[dict[str, Any]]:
+    """The tasks of sets that `agentforge eval from-history` wrote, as rows of one commit each, with the request and the clone."""
+    rows = []
+    for path in sorted(path for one in sets for path in one.rglob("task.yaml")):
+        task = yaml.safe_load(path.read_text("utf-8"))
+        clone = (path.parent / str(task["source"]).rpartition("@")[0]).resolve()
+        project, sha = path.parent.parent.name, path.parent.name.partition("-")[0]
+        row = {"project": project, "language": "any", "half": "tasks", "commits": [sha], "request": task["request"]}
+        rows.append({**row, "clone": clone})
+    return rows
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import choose
 
-STAGES = ("analyze", "spec", "red", "green")
+STAGES = ("intake", "analyze", "spec", "red", "green")
 
 
 def make_runtime(checkout: Path, scratch: Path) -> Runtime:

@@ -110,9 +110,24 @@ def test_context_recall_is_measured_and_goes_on_where_it_was(tmp_path: Path) -> 
         assert len(kept.read_text().splitlines()) == 1
     assert record["request"] == "slugify joins the words of its text with hyphens"
     assert record["shares"]["analyze files"] == record["shares"]["analyze definitions"] == [1, 1]
+    assert record["shares"]["intake whole"] == record["shares"]["red old tests"] == [1, 1]
     whole = {name: found == of for name, (found, of) in record["shares"].items()}
     assert all(whole.values()), whole
     assert all(1000 < tokens <= 8000 for tokens in record["tokens"].values())
+
+
+def test_context_recall_of_a_set_of_tasks_says_why_a_body_is_not_shown(tmp_path: Path) -> None:
+    sha = _repository_with_a_change(tmp_path)
+    for name, request in (("spelled", "slugify joins words"), ("other", "Dates with a year are refused")):
+        task = tmp_path / name / "kit" / f"{sha[:9]}-task" / "task.yaml"
+        task.parent.mkdir(parents=True)
+        task.write_text(f"request: {request}\nsource: {tmp_path}/ann/kit@{sha}^\n")
+        command = [sys.executable, str(ROOT / "bench" / "recall.py"), "--tasks", str(tmp_path / name), "--misses"]
+        done = subprocess.run(
+            [*command, "--stages", "intake"], capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("slugify function: 2 of 2 lines not shown" in done.stdout) == (name == "other")
 
 
 def test_a_quick_benchmark_of_the_dashboard_fills_its_table() -> None:

@@ -45,6 +45,15 @@ def test_a_draft_schema_carries_no_annotations_and_leaves_the_contract_alone(con
     assert not any(word in text for word in ('"$schema"', '"examples": [', '"default"', '"title:"'))
 
 
+def test_a_bare_draft_schema_describes_nothing_and_keeps_the_field_of_that_name(contracts: ContractSet) -> None:
+    contract = contracts.get("specification")
+    bare, told = (draft_schema(contract, bare=one) for one in (True, False))
+    assert '"description": "' in json.dumps(told)
+    assert '"description": "' not in json.dumps(bare)
+    assert bare["properties"].keys() == told["properties"].keys()  # type: ignore[attr-defined]  # an object
+    assert '"description": {' in json.dumps(bare)
+
+
 def test_the_largest_draft_costs_less_than_the_budget_of_all_actions(contracts: ContractSet) -> None:
     harness = {
         "intake_record": ("request_id", "original_request", "metadata"),

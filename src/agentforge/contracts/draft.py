@@ -14,15 +14,18 @@ _DESCRIPTION_LIMIT = 90
 _DROPPED = ("$schema", "examples", "default", "title")
 
 
-def draft_schema(contract: Contract, *, omit: tuple[str, ...] = (), extra: Json | None = None) -> dict[str, object]:
+def draft_schema(
+    contract: Contract, *, omit: tuple[str, ...] = (), extra: Json | None = None, bare: bool = False
+) -> dict[str, object]:
     """Give the JSON Schema of a draft, to be the parameters of `submit_artifact`.
 
     Args:
         omit: properties that the harness writes, dotted where they lie deeper (`metadata`, `test_files.path`; lists are
             walked through). An object left without properties is left out too.
         extra: more properties, in the contract dialect (`{"note": {"type": "string", "required": True}}`).
+        bare: without descriptions, for a model that is told elsewhere what the fields hold.
     """
-    schema = _compact(contract.json_schema)
+    schema = _compact(contract.json_schema, dropped=(*_DROPPED, "description") if bare else _DROPPED)
     for path in omit:
         _remove(schema, path.split("."))
     if extra:
@@ -32,20 +35,20 @@ def draft_schema(contract: Contract, *, omit: tuple[str, ...] = (), extra: Json 
     return schema
 
 
-def _compact(schema: Json) -> dict[str, object]:
+def _compact(schema: Json, *, dropped: tuple[str, ...]) -> dict[str, object]:
     """A deep copy without annotations, descriptions cut to their first sentence."""
     result: dict[str, object] = {}
     for key, value in schema.items():
-        if key in _DROPPED:
+        if key in dropped:
             continue
         if key == "description":
             result[key] = _first_sentence(str(value))
         elif key == "properties" and isinstance(value, Mapping):
-            result[key] = {name: _compact(spec) for name, spec in value.items()}
+            result[key] = {name: _compact(spec, dropped=dropped) for name, spec in value.items()}
         elif isinstance(value, Mapping) and key not in ("const", "enum"):
-            result[key] = _compact(value)
+            result[key] = _compact(value, dropped=dropped)
         elif key == "anyOf" and isinstance(value, list):
-            result[key] = [_compact(branch) for branch in value]
+            result[key] = [_compact(branch, dropped=dropped) for branch in value]
         else:
             result[key] = value
     return result

@@ -107,7 +107,7 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
     "--input-format",
     type=click.Choice(("text", "stream-json")),
     default="text",
-    help='stream-json: every line of standard input is a message; with "steer": true it reaches the turn that goes on.',
+    help='stream-json: every line of standard input is a message; with "steer": true it reaches the running turn.',
 )
 @option("--include-partial-messages", "pieces", is_flag=True, help="Stream the pieces of a reply as they come in.")
 @option(

@@ -27,7 +27,8 @@ _PLANTED = "\n#[cfg(test)]\nmod {word} {{\n{tests}}}\n"
 _FAILS = '    #[test]\n    fn {name}() {{ panic!("must fail") }}\n'
 _PASSES = "    #[test]\n    fn {name}() {{}}\n"
 _CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
-_OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped", "timeout": "failed"}
+_OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
+"""By the last event of a test; `timeout` only says that it has run for a minute."""
 
 _TOO_OLD = "`--keep-going` flag is unstable"  # cargo before 1.74, such as Debian's
 # libtest prints JSON only when unstable options are allowed; the variable is set for the test program alone, so that
@@ -290,19 +291,25 @@ def _run_program(
     names, _, events = done.text.partition(f"\n{mark}\n")
     listed = [name.removesuffix(": test") for name in names.splitlines() if name.endswith(": test")]
     files = _modules(ground.checkout, target.root)
-    outcomes = []
+    outcomes = _outcomes(events, listed=listed, root=target.root, files=files)
+    problems = ("its tests printed too much to be read",) if done.omitted_bytes else ()
+    ids = tuple(_id(name, target.root, files) for name in listed if word not in name)
+    return Session(outcomes=outcomes, listed=ids, completed=done, problems=problems)
+
+
+def _outcomes(events: str, *, listed: Sequence[str], root: str, files: Mapping[str, str]) -> tuple[TestOutcome, ...]:
+    """What libtest's events, a line of JSON each, say of the listed tests."""
+    found = []
     for event in _records(events):
         name, outcome = str(event.get("name", "")), _OUTCOMES.get(str(event.get("event", "")))
         if event.get("type") != "test" or outcome is None or name not in listed:
             continue
-        nodeid = _id(name, target.root, files)
+        nodeid = _id(name, root, files)
         said = str(event.get("stdout") or event.get("message") or "")
         failure = panic(said, test_file=nodeid.partition("::")[0]) if outcome == "failed" else None
         seconds = float(event.get("exec_time", 0.0) or 0.0)
-        outcomes.append(TestOutcome(id=nodeid, outcome=outcome, duration_s=seconds, failure=failure))
-    problems = ("its tests printed too much to be read",) if done.omitted_bytes else ()
-    ids = tuple(_id(name, target.root, files) for name in listed if word not in name)
-    return Session(outcomes=tuple(outcomes), listed=ids, completed=done, problems=problems)
+        found.append(TestOutcome(id=nodeid, outcome=outcome, duration_s=seconds, failure=failure))
+    return tuple(found)
 
 
 def _bare(done: Completed, target: _Target) -> Session:

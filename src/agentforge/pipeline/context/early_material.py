@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentforge.context.render import render
-from agentforge.context.sections import Level, Piece, Section
+from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.context.excerpts import candidate_text, likely_views
+from agentforge.pipeline.context.candidates import candidate_text, likely_views
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import wanted_text
 from agentforge.pipeline.ledger.asks import numbered
@@ -17,15 +19,21 @@ from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_row
 from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage, items
-from agentforge.workspace.code.symbols import language_of
 from agentforge.workspace.git.queries import top_level
+
+if TYPE_CHECKING:
+    from agentforge.workspace.code.bodies import Body
+    from agentforge.workspace.code.relevance import RelevantFile
+    from agentforge.workspace.code.symbols import Symbol
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
-_MAP_SHARE = 20
+_MAP_SHARE = 10
 """Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
-_TESTS_SHOWN, _SOURCES_BEFORE_TESTS = 2, 2
-"""Likely test files whose source is shown, and how many likely sources come before them."""
+_TESTS_SHOWN, _TESTS_NAMED = 2, 3
+"""Likely test files whose source may be shown, and how many of their tests are named."""
+_TESTS_BEHIND = 5000
+"""The order of tests: behind everything of the product."""
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 
 
@@ -109,32 +117,43 @@ def baseline_piece(state: RunState) -> Piece:
 
 def _candidates(words: str, runtime: Runtime) -> list[Section]:
     """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
+    from agentforge.workspace.code.bodies import bodies
     from agentforge.workspace.code.relevance import rank
     from agentforge.workspace.code.sketch import sketch
 
     terms = terms_of(words)
     found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
-    sources = [item for item in found if not item.is_test]
-    rows = [candidate_text(item, symbols=4 - place) for place, item in enumerate(sources[:4])]
-    rows += [candidate_text(item, symbols=3) for item in found if item.is_test][:2]
-    listed = Piece(
-        name="candidates (found by name and content; lines as at the base)",
-        text="\n".join(rows),
-        level=Level.LIKELY,
-        foreign=True,
-        ends=True,
-    )
+    sources, tests = ([item for item in found if item.is_test == told] for told in (False, True))
+    likely = bodies(runtime.worktree, sources)
     drawn = Piece(
         name="map of the sources (the likeliest first; each definition with its line, members in brackets)",
-        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100),
+        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100, likely=_likely(likely)),
         level=Level.LIKELY,
         foreign=True,
         ends=True,
     )
-    tests = [item for item in found if item.is_test][:_TESTS_SHOWN]
-    code_first = sorted(sources, key=lambda item: item is not sources[0] and not language_of(item.path))
-    views = likely_views(runtime.worktree, code_first, named=terms)
-    return [listed, drawn, *views, *likely_views(runtime.worktree, tests, named=terms, behind=_SOURCES_BEFORE_TESTS)]
+    listed = Piece(
+        name="tests that may belong to it (found by name and content)",
+        text="\n".join(candidate_text(item, symbols=_TESTS_NAMED) for item in tests[:_TESTS_SHOWN]),
+        level=Level.LIKELY,
+        order=_TESTS_BEHIND,
+        foreign=True,
+        ends=True,
+    )
+    views = likely_views(runtime.worktree, sources, likely)
+    return [drawn, *views, listed, *_views_of_tests(runtime.worktree, tests[:_TESTS_SHOWN])]
+
+
+def _likely(found: Sequence[Body]) -> Iterator[Symbol]:
+    """Definitions for the map: those that fit, and the constants that the best of them name."""
+    yield from (one.symbol for one in found)
+    yield from (constant for one in found[:_CANDIDATES] for constant in one.speaks_of)
+
+
+def _views_of_tests(root: Path, tests: Sequence[RelevantFile]) -> list[View]:
+    from agentforge.workspace.code.bodies import bodies
+
+    return likely_views(root, tests, bodies(root, tests), behind=_TESTS_BEHIND)
 
 
 def _sketch(state: RunState, runtime: Runtime) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,21 +13,18 @@ from agentforge.workspace.code.symbols import outline_of, read_source
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from agentforge.workspace.code.relevance import RelevantFile
     from agentforge.workspace.code.symbols import Symbol
 
 SMALL_FILE = 900
 """Tokens up to which a named file is shown whole."""
 _SMALL_CLASS = 60  # lines
-_CLOSE = 2  # lines on each side of a named line that come before everything else
-_AROUND = 8  # lines on each side of a line that matters
+CLOSE = 2  # lines on each side of a named line that come before everything else
+AROUND = 8  # lines on each side of a line that matters
 _PARAGRAPH = 15  # the same in a document
 HEAD = 60  # lines of imports and constants at most
 _MOST_CALLED = 8  # definitions
-_DEPTH = 4
-"""So many definitions of a likely file come before the first of the next one: depth before breadth."""
 _LONG_CALLED = 40  # lines
-_SIGNATURE = 3
+SIGNATURE = 3
 _DEFINING = (
     "def ",
     "class ",
@@ -93,8 +89,8 @@ def _wants(
     inside = {line: symbol for line in lines if (symbol := _innermost(symbols, line)) is not None}
     for line, symbol in inside.items():
         why = "a named line"
-        yield Want(first=line - _CLOSE, last=line + _CLOSE, level=level, order=EDGE, focus=line, why=why)
-        yield Want(first=line - _AROUND, last=line + _AROUND, level=level, order=_NEAR, focus=line, why=why)
+        yield Want(first=line - CLOSE, last=line + CLOSE, level=level, order=EDGE, focus=line, why=why)
+        yield Want(first=line - AROUND, last=line + AROUND, level=level, order=_NEAR, focus=line, why=why)
         found = [
             *((one, known or line if one == symbol else known) for one, known in found if one != symbol),
             (symbol, line),
@@ -105,7 +101,7 @@ def _wants(
     free = [line for line in lines if line not in inside] or ([] if found else _lines_with(text, unknown))
     for line in free:
         why = "around a named line"
-        for distance, order in ((_CLOSE, EDGE), (_AROUND, _NEAR), (_PARAGRAPH, WHOLE)):
+        for distance, order in ((CLOSE, EDGE), (AROUND, _NEAR), (_PARAGRAPH, WHOLE)):
             yield Want(first=line - distance, last=line + distance, level=level, order=order, focus=line, why=why)
     if symbols:
         first, last = head_of(text)
@@ -115,13 +111,13 @@ def _wants(
 def _definition(symbols: Sequence[Symbol], symbol: Symbol, line: int, level: Level, *, order: int) -> Iterator[Want]:
     """A definition whole, its first lines before all else; of a long class what stands before its members."""
     why = f"{symbol.qualified} was named"
-    first_lines = min(symbol.end_line, symbol.line + _SIGNATURE)
+    first_lines = min(symbol.end_line, symbol.line + SIGNATURE)
     yield Want(first=symbol.line, last=first_lines, level=level, order=EDGE, why=why)
     for around in symbols:
         if around.qualified == symbol.parent and around.line <= symbol.line <= around.end_line:
             yield Want(first=around.line, last=around.line, level=level, order=EDGE, why=f"{around.name} is around it")
-    members = _members(symbols, symbol)
-    if _is_long(symbol) and members:
+    members = members_of(symbols, symbol)
+    if is_long(symbol) and members:
         head = min(one.line for one in members) - 1
         yield Want(first=symbol.line, last=min(head, symbol.line + HEAD), level=level, order=HEADING, why=why)
         for place, one in enumerate(members, start=_REST):
@@ -132,11 +128,13 @@ def _definition(symbols: Sequence[Symbol], symbol: Symbol, line: int, level: Lev
     yield Want(first=symbol.line, last=symbol.end_line, level=level, order=order, focus=line, why=why)
 
 
-def _is_long(symbol: Symbol) -> bool:
+def is_long(symbol: Symbol) -> bool:
+    """Whether a class is shown member by member."""
     return symbol.kind == "class" and symbol.end_line - symbol.line > _SMALL_CLASS
 
 
-def _members(symbols: Sequence[Symbol], around: Symbol) -> list[Symbol]:
+def members_of(symbols: Sequence[Symbol], around: Symbol) -> list[Symbol]:
+    """The methods and inner classes of a definition."""
     return [one for one in symbols if one.parent == around.qualified and one.kind != "variable" and _holds(around, one)]
 
 
@@ -147,7 +145,7 @@ def _called(text: str, symbols: Sequence[Symbol], wants: Sequence[Want], level: 
     if not symbols:
         alone = Want(first=1, last=len(rows), level=Level.LIKELY, order=_REST, focus=1, why="its file was named")
         return [] if named else [alone]
-    units = [one for one in symbols if not (_is_long(one) and _members(symbols, one))]
+    units = [one for one in symbols if not (is_long(one) and members_of(symbols, one))]
     tops = [one for one in units if not any(_holds(other, one) for other in units)]
     if not named:
         why = "its file was named"
@@ -208,75 +206,6 @@ def head_of(text: str) -> tuple[int, int]:
     end = next((index for index, line in enumerate(lines) if line.startswith(_DEFINING)), min(40, len(lines)))
     start = next((index for index, line in enumerate(lines[:end]) if line.startswith(_IMPORTING)), 0)
     return start + 1, min(max(end, start + 1), start + HEAD)
-
-
-# -- candidates
-
-
-def candidate_text(candidate: RelevantFile, *, symbols: int) -> str:
-    """A candidate file with its best symbols, one line each."""
-    lines = [candidate.path + (" (tests)" if candidate.is_test else "")]
-    for symbol in candidate.symbols[:symbols]:
-        doc = f"  # {symbol.doc}" if symbol.doc else ""
-        lines.append(f"  {symbol.line}-{symbol.end_line} {symbol.signature}{doc}")
-    return "\n".join(lines)
-
-
-def likely_views(
-    root: Path, candidates: Sequence[RelevantFile], *, named: Iterable[str] = (), behind: int = 0
-) -> list[View]:
-    """Views of the best candidates: their fitting definitions whole, in the order of how well they fit.
-
-    Args:
-        named: words of the request; symbols that bear one of them come first.
-        behind: so many other candidates come first.
-    """
-    words = {word.rpartition(".")[2] for word in named}
-    views = []
-    for place, candidate in enumerate(candidates, start=behind):
-        text = source_text(root, candidate.path)
-        if text is None:
-            continue
-        symbols = symbols_of(candidate.path, text)
-        fitting = [one for one in candidate.symbols if one.kind != "variable"]
-        fitting.sort(key=lambda one: (one.name not in words, one.kind == "class"))
-        count = text.count("\n") + 1
-        wants = [
-            Want(
-                first=one.line,
-                last=one.end_line,
-                level=Level.LIKELY,
-                order=1 + _DEPTH * place + rank,
-                why="it fits the request",
-            )
-            for rank, one in enumerate(fitting)
-            if not _is_long(one)
-        ]
-        if count_tokens(text) <= SMALL_FILE:
-            order = 1 + _DEPTH * (place + 1)
-            wants.append(Want(first=1, last=count, level=Level.LIKELY, order=order, why="a small file that fits"))
-        wants += [
-            Want(
-                first=line - _CLOSE,
-                last=line + _CLOSE,
-                level=Level.LIKELY,
-                order=1,
-                focus=line,
-                why="a name of the request stands here",
-            )
-            for line in candidate.mentions[:_DEPTH]
-        ]
-        if symbols and wants:
-            first, last = head_of(text)
-            order = 2 + _DEPTH * place
-            wants.append(Want(first=first, last=last, level=Level.LIKELY, order=order, focus=first, why="imports"))
-        wants += [
-            replace(want, order=2 + _DEPTH * place + rank)
-            for rank, want in enumerate(_called(text, symbols, wants[:_DEPTH], Level.LIKELY))
-        ]
-        view = file_view(root, candidate.path, text, wants, symbols=symbols, state="as at the base")
-        views.append(view)
-    return views
 
 
 # -- files

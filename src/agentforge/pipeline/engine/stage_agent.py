@@ -288,7 +288,10 @@ def _submit_schema(
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
     for one in ahead:
-        properties[one.name] = draft_schema(runtime.contracts.get(one.produces), omit=(*one.omit, *_SELDOM))
+        contract = runtime.contracts.get(one.produces)
+        properties[one.name] = draft_schema(
+            contract, omit=(*one.omit, *_SELDOM), bare=True
+        )  # its section tells the rest
     return {"type": "object", "properties": properties, "required": ["artifact"]}
 
 

@@ -28,10 +28,12 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
-from agentforge.pipeline.context.excerpts import code_view, likely_views
+from agentforge.pipeline.context.candidates import likely_views
+from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
+from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.examination.settlement import (
     Row,
     disputed,
@@ -52,8 +54,9 @@ from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.workspace.code.bodies import bodies
 from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import implementations, language_of, outline_of
+from agentforge.workspace.code.symbols import language_of
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import Effect
@@ -61,7 +64,6 @@ if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
 
 _STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
-_SHOWN = ("function", "class", "method", "type", "variable")
 _CANDIDATES = 8
 _TIME_LIMIT_S = 180.0
 _TEST_LIMIT_S = 30.0
@@ -165,7 +167,11 @@ def _before(state: RunState, runtime: Runtime) -> list[Section]:
         found = rank(root, terms, text=words, limit=_CANDIDATES)
         sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
         styles = style_views(root, near=files, tests=tests, words=terms)
-        return [*(one for one in views if one is not None), *likely_views(root, sources, named=terms), *styles]
+        return [
+            *(one for one in views if one is not None),
+            *likely_views(root, sources, bodies(root, sources)),
+            *styles,
+        ]
 
 
 def edited_lines(before: Path, after: Path) -> list[int]:
@@ -361,40 +367,3 @@ def _place(state: RunState, runtime: Runtime) -> str:
         return any(runtime.git.show(tree, path) is not None for tree in trees)
 
     return known or place_beside(suite, taken, fallback)
-
-
-def interface(state: RunState, runtime: Runtime) -> str:
-    """The public names of the changed files with signature and first line of the docstring, what is new or changed first.
-
-    Returns:
-        "" where no file has a public name any more.
-    """
-    tree, base = judged(state.work.trees, ""), state.work.trees["baseline"]
-    parts: list[str] = []
-    for path in changed_files(state):
-        now, before = (_source(runtime, one, path) for one in (tree, base))
-        known = {one.qualified: _lines(before, one.line, one.end_line) for one in outline_of(path, before).symbols}
-        public = [one for one in implementations(outline_of(path, now).symbols) if _is_public(one.qualified)]
-        rows = [(known.get(one.qualified) != _lines(now, one.line, one.end_line), one) for one in public]
-        rows = [row for row in rows if row[1].kind in _SHOWN]
-        rows.sort(key=lambda row: not row[0])
-        parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
-    return "\n".join(parts)
-
-
-def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:
-    owner = f" (of {name.rpartition('.')[0]})" if "." in name else ""
-    return f"- {'' if changed else 'as before: '}{signature}{owner}{f': {doc}' if doc and changed else ''}"
-
-
-def _is_public(name: str) -> bool:
-    return not any(part.startswith("_") for part in name.split("."))
-
-
-def _source(runtime: Runtime, tree: str, path: str) -> str:
-    data = runtime.git.show(tree, path)
-    return data.decode("utf-8", "replace") if data is not None else ""
-
-
-def _lines(text: str, first: int, last: int) -> str:
-    return "\n".join(text.splitlines()[first - 1 : last])

@@ -18,8 +18,9 @@ from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.testing.coverage import bits_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
+from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.product_files import product_files
-from agentforge.verification.stages.strength import Change, measure_strength
+from agentforge.verification.stages.strength import measure_strength
 
 STRENGTH_VERSION = 2
 """Of what is measured here: from 2 on a delivery tells in one line what is untested; earlier reports stay as they were."""

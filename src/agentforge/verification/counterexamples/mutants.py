@@ -36,6 +36,7 @@ def measure_mutants(
     passing: Sequence[str],
     edits: Edits = NO_EDITS,
     bounds: MutationBounds,
+    base_tree: str = "",
 ) -> dict[str, Any]:
     """Count how many small wrong changes of the changed lines the tests notice.
 
@@ -43,6 +44,7 @@ def measure_mutants(
         changed: path -> changed lines as bits, product files only.
         traced: what the tests executed on this very tree.
         passing: tests that pass on it, those that are run first where a line has too many; others show nothing.
+        base_tree: what stood in its lines already is left as it is; "" = whole lines are changed.
     Returns:
         {measured, note, seed, possible, run, killed, survived, score, survivors: [{id, path, line, function, kind, before,
         after, tests}], not_run, cpu_s}; `score` is None when nothing was run.
@@ -51,7 +53,7 @@ def measure_mutants(
     if reason:
         return nothing_run(reason, bounds)
     rank = {name: number for number, name in enumerate(passing)}
-    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines)]
+    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines, base_tree)]
     chosen = choose(possible, seed=bounds.seed, most=bounds.most)
     if not chosen:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
@@ -107,9 +109,10 @@ def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
     return "" if traced.measured else f"it is not known what each test executes: {traced.note}"
 
 
-def _of_file(rig: Rig, tree: str, path: str, lines: int) -> tuple[Mutant, ...]:
+def _of_file(rig: Rig, tree: str, path: str, lines: int, base_tree: str = "") -> tuple[Mutant, ...]:
     data = rig.git.show(tree, path) if path.endswith(".py") else None
-    return mutants_of(path, data, lines=lines) if data is not None else ()
+    before = rig.git.show(base_tree, path) if base_tree else None
+    return mutants_of(path, data, lines=lines, before=before) if data is not None else ()
 
 
 def _tests_of(mutant: Mutant, traced: Traced) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ _JAVA_TESTS = ("Test.java", "Tests.java", "TestCase.java", "Test.kt", "Tests.kt"
 _OTHER_TESTS = (".t", ".bats", "Test.cs", "Tests.cs", "Test.php", "Tests.swift", "Spec.hs")  # Perl, shells, .NET, ...
 _IN_PATH, _IN_SYMBOL, _IN_CONTENT, _EXACT = 4.0, 3.0, 1.0, 8.0
 _NOT_SOURCE = 0.3
-_BESIDE = 0.3
+BESIDE = 0.3
+"""What a file of documentation, an example or a script of the build counts."""
 _BESIDE_NAMES = "doc docs documentation example examples bench benchmark benchmarks samples demo demos"
 _BESIDE_FOLDERS = frozenset(_BESIDE_NAMES.split())
 _BUILD_SCRIPTS = frozenset({"setup.py", "noxfile.py", "fabfile.py", "tasks.py", "build.rs", "rollup.config.js"})
@@ -41,6 +42,7 @@ _SHORTEST_STEM = 3
 _INNER = 5  # letters of a stem that is recognised inside a longer word
 _REMEMBERED = 8192  # names; enough for speed, small in memory
 _IMPORT = re.compile(r"\s*(?:import|from|use|require)\b")
+_COMMENT = re.compile(r"\s*(?:#(?!!|\[)|//|/\*|\*(?:\s|/|$))")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMMON = (
     "a about add added adding all also an and any are as at be both but by can change code could create do does each "
@@ -59,16 +61,22 @@ class RelevantFile:
     Attributes:
         score: larger is likelier; comparable within one ranking only.
         symbols: its definitions that fit the words, the best first; empty when none fits or the file was not parsed.
+        fits: how well each of them fits, by the measure of `score`.
         lines: its lines that the request points at or quotes, in the order of the file.
         mentions: its lines outside of all definitions on which a name stands that the request spells: exports, registries.
+        told: how much of the request stands on each of its lines inside of definitions, by the measure of `score`.
+        is_named: the request names the file.
         is_test: ranked apart from the other files.
     """
 
     path: str
     score: float
     symbols: tuple[Symbol, ...] = ()
+    fits: tuple[float, ...] = ()
     lines: tuple[int, ...] = ()
     mentions: tuple[int, ...] = ()
+    told: Mapping[int, float] = field(default_factory=dict)
+    is_named: bool = False
     is_test: bool = False
 
 
@@ -249,7 +257,7 @@ def _file_score(path: str, counts: Counter[str] | None, query: _Query) -> float:
         score += factor * weights[key] * count / (count + 2)  # the tenth hit says less than the first
     if not language_of(path):
         return score * _NOT_SOURCE
-    return score * _BESIDE if is_beside(path) else score
+    return score * BESIDE if is_beside(path) else score
 
 
 def is_beside(path: str) -> bool:
@@ -262,10 +270,14 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
     lines = tuple(sorted(line for line in pointed if line))
     if text is None or looks_generated(text):
         return RelevantFile(
-            path=path, score=score * (1.0 if text is None else _NOT_SOURCE), lines=lines, is_test=is_test_path(path)
+            path=path,
+            score=score * (1.0 if text is None else _NOT_SOURCE),
+            lines=lines,
+            is_named=bool(pointed),
+            is_test=is_test_path(path),
         )
     symbols = implementations(outline_of(path, text).symbols)
-    said, outside = _said_inside(text, symbols, query)
+    said, outside, told = _said_inside(text, symbols, query)
     fits = [
         (_symbol_score(symbol, query, said.get(place, {}), pointed), symbol) for place, symbol in enumerate(symbols)
     ]
@@ -275,26 +287,32 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
         path=path,
         score=score + _IN_SYMBOL * named,
         symbols=tuple(symbol for _, symbol in best),
+        fits=tuple(fit for fit, _ in best),
         lines=lines,
         mentions=outside,
+        told=told,
+        is_named=bool(pointed),
         is_test=is_test_path(path),
     )
 
 
 def _said_inside(
     text: str, symbols: Sequence[Symbol], query: _Query
-) -> tuple[dict[int, Counter[str]], tuple[int, ...]]:
+) -> tuple[dict[int, Counter[str]], tuple[int, ...], dict[int, float]]:
     """How often each word stands in each definition, by the definition's place in the list, a line belonging to the innermost;
-    and the first lines outside of all functions and classes on which a name stands that the request spells."""
+    the first lines outside of all functions and classes on which a name stands that the request spells; and how much of the
+    request each line inside of a definition holds."""
     if not query.stems:
-        return {}, ()
+        return {}, (), {}
     rows = text.split("\n")
     owner: dict[int, int] = {}
     for place in sorted(range(len(symbols)), key=lambda place: symbols[place].line - symbols[place].end_line):
-        owner.update(dict.fromkeys(range(symbols[place].line, symbols[place].end_line + 1), place))
+        first = first_of_comment(rows, symbols[place].line)
+        owner.update(dict.fromkeys(range(first, symbols[place].end_line + 1), place))
     wanted, found = frozenset(query.stems), defaultdict[int, Counter[str]](Counter)
     spelled = {name[-1].lower() for name in query.names} & query.exact
     outside: dict[str, int] = {}
+    told: dict[int, float] = {}
     pattern = re.compile(rf"\w*(?:{'|'.join(map(re.escape, query.stems))})\w*", re.IGNORECASE | re.ASCII)
     for number, row in enumerate(rows, start=1):
         if (number not in owner or symbols[owner[number]].kind == "variable") and not _IMPORT.match(row):
@@ -302,12 +320,22 @@ def _said_inside(
                 outside[name] = number  # the last line: a name is imported first, and listed after that
         if number not in owner:
             continue
-        inside = found[owner[number]]
+        here: Counter[str] = Counter()
         for identifier in pattern.findall(row):
-            inside.update(_hits(identifier, wanted))
+            here.update(_hits(identifier, wanted))
             if identifier.lower() in query.exact:
-                inside[f"={identifier.lower()}"] += 1
-    return found, tuple(sorted(set(outside.values())))
+                here[f"={identifier.lower()}"] += 1
+        if here:
+            found[owner[number]].update(here)
+            told[number] = sum(query.weights.get(key, 0.0) for key in here)
+    return found, tuple(sorted(set(outside.values()))), told
+
+
+def first_of_comment(rows: Sequence[str], line: int) -> int:
+    """The first line of the comment that stands right above a line; the line itself where there is none."""
+    while line > 1 and _COMMENT.match(rows[line - 2]):
+        line -= 1
+    return line
 
 
 def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointed: Mapping[int, float]) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from agentforge.frozen import dataclass
@@ -18,6 +18,7 @@ _OF_ONE = 0.5  # share of what is left that one file's definitions may take at f
 _READ = 150  # files whose definitions are read
 _MORE = " ..."
 _ROW = 12  # constants of one class or module that are worth naming
+_TABLE = 3  # lines beyond the first; a constant that has so many is a table
 _LEAST = 12  # tokens; less shows no name
 
 
@@ -30,17 +31,20 @@ class _Entry:
     fitting: tuple[int, ...] = ()
 
 
-def sketch(root: Path, ranked: Sequence[RelevantFile], *, room: int) -> str:
+def sketch(root: Path, ranked: Sequence[RelevantFile], *, room: int, likely: Iterable[Symbol] = ()) -> str:
     """Draw the map: a line for each file, its path and `name line` of what it defines, members in brackets.
 
     Args:
         ranked: the files that likely matter, the best first; all other sources follow, the larger ones first.
         room: tokens that the text may cost.
+        likely: definitions that likely matter, the best first; those that fit the request by their own words follow.
     """
     paths = _ordered(root, ranked)
     named, left = _named(paths, room)
-    best = {candidate.path: candidate for candidate in ranked}
-    entries = [_entry(root, path, best.get(path)) for path in named[:_READ]]
+    best: dict[str, list[Symbol]] = defaultdict(list)
+    for symbol in (*likely, *(symbol for candidate in ranked for symbol in candidate.symbols)):
+        best[symbol.path].append(symbol)
+    entries = [_entry(root, path, best[path]) for path in named[:_READ]]
     shown: dict[str, tuple[int, ...]] = {}
     for entry, share in [*((one, _OF_ONE) for one in entries), *((one, 1.0) for one in entries)]:
         before = shown.get(entry.path, ())
@@ -97,26 +101,29 @@ def _folded(paths: Sequence[str]) -> list[str]:
     return [f"and {len(paths)} more files: {', '.join(f'{folder}/ {folders[folder]}' for folder in most)}"]
 
 
-def _entry(root: Path, path: str, candidate: RelevantFile | None) -> _Entry:
+def _entry(root: Path, path: str, best: Sequence[Symbol]) -> _Entry:
     text = read_source(root, path)
     if text is None or looks_generated(text):
         return _Entry(path=path)
-    symbols = tuple(_telling(implementations(outline_of(path, text).symbols), candidate.symbols if candidate else ()))
+    symbols = tuple(_telling(implementations(outline_of(path, text).symbols), best))
     places = {(symbol.qualified, symbol.line): place for place, symbol in enumerate(symbols)}
-    best = [places.get((one.qualified, one.line), -1) for one in (candidate.symbols if candidate else ())]
-    fitting = [place for place in best if place >= 0]
+    found = dict.fromkeys(places.get((one.qualified, one.line), -1) for one in best)
+    fitting = [place for place in found if place >= 0]
     rest = sorted(set(range(len(symbols))) - set(fitting), key=lambda place: (_weight(symbols[place]), place))
     return _Entry(path=path, symbols=symbols, fitting=(*fitting, *rest))
 
 
 def _telling(symbols: Sequence[Symbol], fitting: Sequence[Symbol]) -> list[Symbol]:
-    """Without the members of long rows of constants, but for those that fit the request."""
+    """Without the members of long rows of constants, but for tables and those that fit the request."""
     constants = Counter(symbol.parent for symbol in symbols if symbol.kind == "variable")
     kept = {(symbol.qualified, symbol.line) for symbol in fitting}
     return [
         symbol
         for symbol in symbols
-        if symbol.kind != "variable" or constants[symbol.parent] <= _ROW or (symbol.qualified, symbol.line) in kept
+        if symbol.kind != "variable"
+        or constants[symbol.parent] <= _ROW
+        or symbol.end_line - symbol.line >= _TABLE
+        or (symbol.qualified, symbol.line) in kept
     ]
 
 

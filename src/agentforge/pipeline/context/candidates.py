@@ -1,0 +1,155 @@
+"""Views of the files that a request is likely about: over all files the bodies that fit best, then what is around them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentforge.context.sections import Level, View, Want
+from agentforge.pipeline.context.excerpts import (
+    AROUND,
+    CLOSE,
+    SIGNATURE,
+    SMALL_FILE,
+    file_view,
+    head_of,
+    is_long,
+    members_of,
+    source_text,
+    symbols_of,
+)
+from agentforge.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from agentforge.workspace.code.bodies import Body
+    from agentforge.workspace.code.relevance import RelevantFile
+    from agentforge.workspace.code.symbols import Symbol
+
+_LONG = 1000
+"""Tokens above which a body is shown by its first lines and the lines that speak of the request."""
+_OF_LONG = 700
+"""Tokens of a long body that are shown at most."""
+_OF_CONSTANT, _OF_CONSTANTS = 150, 400
+"""Tokens of a constant that is shown beside the body that names it, and of all that are."""
+_OF_MENTION = 250
+"""Tokens of a list or table that is shown whole because it names what the request names."""
+_SPOT = 4  # lines on each side of a line that speaks of the request
+_CLASS_HEAD = 30  # lines of a long class before its members
+_MENTIONS = 4
+_DOCUMENT = 40  # lines of a document's head
+_SOON, _LATER, _SMALL, _IMPORTS, _DOCUMENTS = 3, 40, 1000, 2000, 3000
+"""The order of what is named, behind so many bodies; of the rest of long bodies; and behind all bodies that of small files whole,
+imports and documents."""
+
+
+def candidate_text(candidate: RelevantFile, *, symbols: int) -> str:
+    """A candidate file with its best symbols, one line each."""
+    lines = [candidate.path + (" (tests)" if candidate.is_test else "")]
+    for symbol in candidate.symbols[:symbols]:
+        doc = f"  # {symbol.doc}" if symbol.doc else ""
+        lines.append(f"  {symbol.line}-{symbol.end_line} {symbol.signature}{doc}")
+    return "\n".join(lines)
+
+
+def likely_views(
+    root: Path, candidates: Sequence[RelevantFile], likely: Sequence[Body], *, behind: int = 0
+) -> list[View]:
+    """Views of the best candidates; a body of the last file may come before one of the first.
+
+    Args:
+        likely: bodies of these files, the best first.
+        behind: so many bodies of other candidates come first.
+    """
+    found: dict[str, list[tuple[int, Body]]] = defaultdict(list)
+    for order, body in enumerate(likely, start=1 + behind):
+        found[body.symbol.path].append((order, body))
+    texts = [(place, one, source_text(root, one.path)) for place, one in enumerate(candidates)]
+    return [_view(root, one, text, found[one.path], place + behind) for place, one, text in texts if text is not None]
+
+
+def _view(root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, Body]], place: int) -> View:
+    symbols, count = symbols_of(file.path, text), text.count("\n") + 1
+    wants = [want for order, body in found for want in _of_body(text, symbols, body, order)]
+    wants += [_mention(text, symbols, line) for line in file.mentions[:_MENTIONS]]
+    wants += [_around(line, AROUND, "the request points here") for line in file.lines[:_MENTIONS]]
+    if not symbols:
+        order = _SOON if file.is_named else _DOCUMENTS + place
+        wants.append(
+            Want(
+                first=1,
+                last=min(count, _DOCUMENT),
+                level=Level.LIKELY,
+                order=order,
+                focus=1,
+                why="a document that fits",
+            )
+        )
+    elif count_tokens(text) <= SMALL_FILE:
+        wants.append(Want(first=1, last=count, level=Level.LIKELY, order=_SMALL + place, why="a small file that fits"))
+    if symbols and wants:
+        first, last = head_of(text)
+        wants.append(
+            Want(first=first, last=last, level=Level.LIKELY, order=_IMPORTS + place, focus=first, why="imports")
+        )
+    return file_view(root, file.path, text, wants, symbols=symbols, state="as at the base")
+
+
+def _mention(text: str, symbols: Sequence[Symbol], line: int) -> Want:
+    """A line that names what the request names, in a table that is not too long whole."""
+    why, rows = "a name of the request stands here", text.split("\n")
+    for one in symbols:
+        if one.line <= line <= one.end_line and _cost(rows, one.line, one.end_line) <= _OF_MENTION:
+            return Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=_SOON, focus=line, why=why)
+    return _around(line, CLOSE, why)
+
+
+def _around(line: int, lines: int, why: str) -> Want:
+    return Want(first=line - lines, last=line + lines, level=Level.LIKELY, order=_SOON, focus=line, why=why)
+
+
+def _of_body(text: str, symbols: Sequence[Symbol], body: Body, order: int) -> Iterator[Want]:
+    """A body whole; of a long class what stands before its members, of a long function the lines that speak of the request."""
+    rows, symbol = text.split("\n"), body.symbol
+    why = "it fits the request"
+    inside = members_of(symbols, symbol)
+    if is_long(symbol) and inside:
+        last = min(min(one.line for one in inside) - 1, symbol.line + _CLASS_HEAD)
+        yield Want(first=symbol.line, last=max(symbol.line, last), level=Level.LIKELY, order=order, why=why)
+        return
+    spans = [(symbol.line, symbol.end_line)]
+    if _cost(rows, *spans[0]) > _LONG:
+        spans = [(symbol.line, symbol.line + SIGNATURE), *_spans(rows, body)]
+        yield Want(
+            first=symbol.line,
+            last=symbol.end_line,
+            level=Level.LIKELY,
+            order=_LATER + order,
+            focus=spans[-1][0],
+            why=why,
+        )
+    for first, last in spans:
+        yield Want(first=first, last=last, level=Level.LIKELY, order=order, why=why)
+    room = _OF_CONSTANTS
+    for constant in body.speaks_of:
+        cost = _cost(rows, constant.line, constant.end_line)
+        if cost <= min(_OF_CONSTANT, room):
+            room -= cost
+            reason = f"{symbol.name} speaks of it"
+            yield Want(first=constant.line, last=constant.end_line, level=Level.LIKELY, order=order, why=reason)
+
+
+def _spans(rows: Sequence[str], body: Body) -> Iterator[tuple[int, int]]:
+    """The lines around those that speak of the request, as many as a long body may take."""
+    room = _OF_LONG
+    for line in body.spots:
+        first, last = max(body.symbol.line, line - _SPOT), min(body.symbol.end_line, line + _SPOT)
+        room -= _cost(rows, first, last)
+        if room < 0:
+            return
+        yield first, last
+
+
+def _cost(rows: Sequence[str], first: int, last: int) -> int:
+    return sum(count_tokens(f"{number} {rows[number - 1]}") + 1 for number in range(first, min(last, len(rows)) + 1))

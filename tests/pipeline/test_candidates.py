@@ -1,0 +1,85 @@
+"""What the first contexts show of the likely files: bodies first, over all files, then what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentforge.context.packer import PackedPage, fill
+from agentforge.pipeline.context.candidates import candidate_text, likely_views
+from agentforge.workspace.code.bodies import bodies
+from agentforge.workspace.code.relevance import rank
+
+IMPORTS = "".join(f"import module_of_some_length_{number}\n" for number in range(40))
+LONG = "def render_table(rows):\n" + "".join(f"    step_{number} = rows[{number}]\n" for number in range(300))
+LONG = LONG.replace("step_200 = rows[200]", "paragraph = split(rows)")
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Callable[..., PackedPage]:
+    def page(request: str, files: dict[str, str], *, room: int) -> PackedPage:
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+        found = [one for one in rank(tmp_path, [], text=request) if not one.is_test]
+        return fill(likely_views(tmp_path, found, bodies(tmp_path, found)), room=room)
+
+    return page
+
+
+def lines(page: PackedPage, path: str) -> str:
+    return "\n".join(page.shown.get(path, {}).values())
+
+
+def test_the_bodies_of_all_files_come_before_imports_and_documents(shown: Callable[..., PackedPage]) -> None:
+    first = f"{IMPORTS}\n\ndef paint_border(width):\n    return width + 1\n"
+    second = f"{IMPORTS}\n\ndef paint_corner(width):\n    return width + 2\n"
+    document = "How to paint a border and its corners\n" * 200
+    page = shown("paint_border and paint_corner", {"one.py": first, "two.py": second, "README.md": document}, room=200)
+    assert "return width + 1" in lines(page, "one.py")
+    assert "return width + 2" in lines(page, "two.py")
+    assert "length_39" not in lines(page, "one.py") + lines(page, "two.py")
+    assert lines(page, "README.md") == ""
+
+
+def test_a_table_that_a_body_names_stands_beside_it(shown: Callable[..., PackedPage]) -> None:
+    table = "COLOURS = {\n    'red': 1,\n}\n\n" + "# filling\n" * 200
+    source = f"{table}\n\ndef paint_border(name):\n    return COLOURS[name]\n"
+    page = shown("paint_border", {"one.py": source}, room=130)
+    assert "'red': 1," in lines(page, "one.py")
+
+
+def test_of_a_long_function_the_lines_that_speak_of_the_request_are_shown(shown: Callable[..., PackedPage]) -> None:
+    page = shown("render_table splits a paragraph", {"one.py": LONG}, room=400)
+    assert "def render_table(rows):" in lines(page, "one.py")
+    assert "paragraph = split(rows)" in lines(page, "one.py")
+    assert "step_100 " not in lines(page, "one.py")
+
+
+def test_a_list_of_exported_names_that_holds_a_spelled_one_is_whole(shown: Callable[..., PackedPage]) -> None:
+    exported = "__all__ = [\n    'a_first',\n    'b_second',\n    'c_third',\n    'is_emoji',\n    'z_last',\n]\n"
+    source = "def is_emoji(text):\n    return True\n\n\n" + "# filling\n" * 300
+    files = {"kit/core.py": source, "kit/__init__.py": exported + "# filling\n" * 300}
+    page = shown("Add is_flag(), exported like `is_emoji`", files, room=300)
+    assert "'a_first'" in lines(page, "kit/__init__.py")
+    assert "def is_emoji" in lines(page, "kit/core.py")
+
+
+def test_of_a_document_that_the_request_names_the_head_is_shown(shown: Callable[..., PackedPage]) -> None:
+    changes = "Changes\n\n1.2\n" + "".join(f"- change number {number}\n" for number in range(400))
+    page = shown("An entry in CHANGES.md for paint_border", {"CHANGES.md": changes, "one.py": LONG}, room=900)
+    assert page.shown["CHANGES.md"].keys() == set(range(1, 41))
+
+
+def test_a_small_file_is_whole_once_the_bodies_are_shown(shown: Callable[..., PackedPage]) -> None:
+    source = "import re\n\n\ndef paint_border(name):\n    return name\n\n\ndef other():\n    return 1\n"
+    page = shown("paint_border", {"one.py": source}, room=400)
+    assert len(page.shown["one.py"]) == 9
+
+
+def test_a_candidate_is_told_with_its_best_definitions(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_paint_border():\n    pass\n\n\ndef test_other():\n    pass\n")
+    (found,) = rank(tmp_path, [], text="paint_border")
+    assert candidate_text(found, symbols=1) == "test_one.py (tests)\n  1-2 def test_paint_border()"
