@@ -47,24 +47,28 @@ def strength(
         unknown = {"measured": False, "note": note}
         return {"coverage": unknown, "mutation": unknown, "strength_version": STRENGTH_VERSION}, {}
 
-    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
-    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
-    bounds = MutationBounds(
-        most=int(_setting(runtime, "mutants", 20)),
-        seconds=min(_setting(runtime, "mutants_s", 60), share),
-        seed=_seed(state),
-    )
     measured, evidence = measure_strength(
         bounded_rig(state, runtime),
         _change(state, runtime, facts, tree=tree),
         base_tree=state.work.trees["baseline"],
         red_tree=state.work.trees.get("red", state.work.trees["baseline"]),
         tree=tree,
-        bounds=bounds,
+        bounds=mutation_bounds(state, runtime),
     )
     apart = reaching_nothing(cast("Json", measured["coverage"]))
     judged = {**_judgeable(state, runtime, measured), **({"belongs_to": apart} if apart else {})}
     return {**measured, **judged, "strength_version": STRENGTH_VERSION}, evidence
+
+
+def mutation_bounds(state: RunState, runtime: Runtime) -> MutationBounds:
+    """What may be spent on mutants of one tree."""
+    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
+    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
+    return MutationBounds(
+        most=int(_setting(runtime, "mutants", 20)),
+        seconds=min(_setting(runtime, "mutants_s", 60), share),
+        seed=_seed(state),
+    )
 
 
 def reaching_nothing(coverage: Json) -> list[dict[str, object]]:
