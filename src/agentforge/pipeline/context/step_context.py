@@ -31,7 +31,7 @@ _WITH_OUTPUT = ("exit-code", "timeout")
 _WAYS_TO_SEE = {
     "shell": "the same command with `2>&1 | sed -n '{first},{last}p'` shows them",
     "run_tests": "run_tests with the names of fewer tests shows them",
-    "run_checks": "run_checks with fewer names shows them",
+    "run_checks": "run_checks with fewer paths shows them",
 }
 _WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
 
