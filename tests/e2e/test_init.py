@@ -31,14 +31,18 @@ def test_any_name_of_a_model_gives_a_valid_file(world: World, name: str) -> None
 
 
 def test_init_without_anybody_there_keeps_the_choice(world: World) -> None:
-    done = world.run("init")
-    assert (done.code, "OPENROUTER_API_KEY is not set: export it" in done.out) == (0, True)
-    shown = {row["key"]: row["value"] for row in world.run("config", "show", "--json").json}
-    assert shown["model.provider"] == "openrouter"
-    assert world.run("init", "--provider", "anthropic", "--model", "claude-x").code == 0
+    done = world.run("init", "--provider", "anthropic", "--model", "claude-x", "--json")
+    assert (done.code, done.json["missing_key"]) == (0, "ANTHROPIC_API_KEY")
     assert world.run("init").code == 0
     shown = {row["key"]: row["value"] for row in world.run("config", "show", "--json").json}
     assert (shown["model.provider"], shown["model.name"]) == ("anthropic", "claude-x")
+
+
+def test_init_without_anybody_there_and_without_a_key_chooses_nothing(world: World) -> None:
+    shutil.rmtree(world.home / "af" / "config")
+    done = world.run("init", "--json")
+    assert (done.code, done.json["error"]["slug"]) == (2, "usage")
+    assert not list((world.home / "af").rglob("config.toml"))
 
 
 def test_init_of_a_project_keeps_what_stands_there(world: World) -> None:

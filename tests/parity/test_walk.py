@@ -39,7 +39,7 @@ def model(tmp_path: Path) -> str:
 
 
 def test_a_user_who_moves_over_finds_the_commands(agentforge, folder: Path, home: Path, model: str) -> None:  # type: ignore[no-untyped-def]
-    agentforge("init")
+    agentforge("init", "--provider", "openrouter")
     assert (home / ".config" / "agentforge" / "config.toml").is_file()
     assert agentforge("run", "do it", "--model", model, "--approval", "auto") == "Done.\n"
     assert (folder / "new.txt").read_text() == "hello"

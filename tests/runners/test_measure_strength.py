@@ -9,7 +9,8 @@ import pytest
 
 from agentforge.testing.coverage import bits_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
-from agentforge.verification.stages.strength import Change, measure_strength
+from agentforge.verification.stages.change import Change
+from agentforge.verification.stages.strength import measure_strength
 
 BASE = {
     "kit.py": "def old(a):\n    return a\n",

@@ -7,7 +7,8 @@ import pytest
 from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import killed_by
-from agentforge.verification.stages.strength import Change, measure_strength
+from agentforge.verification.stages.change import Change
+from agentforge.verification.stages.strength import measure_strength
 
 SOURCE = """'use strict'
 import x from './x';

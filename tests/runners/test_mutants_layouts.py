@@ -13,7 +13,8 @@ import pytest
 
 from agentforge.suite.detection import detect
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
-from agentforge.verification.stages.strength import Change, measure_strength
+from agentforge.verification.stages.change import Change
+from agentforge.verification.stages.strength import measure_strength
 
 PRODUCT = "def clamp(number, top):\n    return top if number > top else number\n"
 PYTEST = "from kit.core import clamp\n\n\ndef test_top():\n    assert clamp(5, 3) == 3\n"

@@ -43,6 +43,7 @@ _WORDS = [
     *("rg x", "tree", "uniq", "xxd f", "awk", "sed -n", "date", "jobs -x", "hash -p", "printf", "test", "read", "watch", "nice", "timeout 1", "exec -a", "--pre=evil", "-o f", "--output=f"),
     *("'{print > \"f\"}'", "'{system(\"evil\")}'", "'/\"/{system(\"evil\")}/\"/'", "p", "'1e evil'", "'w f'", "-I{}", "sh -c", "'cat {}'", "'a -o f'", "$i", '"$i"', "i in 'a -o f'", "unset", "-v", "'a[$(evil)]'"),
     *("y='a -delete'", "$y", "a$y", "y='x; evil'", '"$y"', "<<'E'", "export x=evil", "-n", "./*", "wait -p", "set --", '"$@"', "$1", "${#a}", "[ $y ]", "[[ -n $y ]]"),
+    *("x=1", "z=3", "$z", '"$z"', "$((z))", "$((x+1))", "i=$((i+1))", "z='a[$(evil)]'", "sed $z 'w f'", "sed -n \"${z}p\"", "==", "echo ==", "x=p", "sed $x", "read z", "for ((z=x;z<2;z++)); do", "z=$(wc -l < f)"),
     *("function", "f()", "time", "coproc", "eval", "exec", "command", "builtin", "env", "xargs", "bash -c", "-exec", "{}", "+", "2>&1", "--", "-c", "export", "declare -n", "select", "until", "let", "$[1]", "\t", "\r"),
 ]  # fmt: skip
 _JOINTS = [" ", " ", " ", " ", "", " ; ", ";", " && ", "&&", " || ", " | ", "|", " & ", "&", "\n", " |& ", " > ", ">", " >> ", " < ", "<<<", " <<E\n", "\nE\n", " >| ", " &> ", " <> ", "\\\n"]  # fmt: skip

@@ -11,46 +11,55 @@ from agentforge.evals.switched_off import SwitchedOffRun, measured_detectors
 
 _CHEATS_HEAD = """# The catalogue of cheats
 
-This page lists every known way to look finished without being finished, and the rule that refuses it. AgentForge plays each
-trick through the whole pipeline: one of the rules that its case names must refuse it. Beside each trick stands an honest
-twin, the nearest thing that an honest model would do. The twin must be delivered, and the tests of its branch must pass in a
-plain checkout.
+This page lists every way that we know to look finished without being finished, and the rule that refuses it. AgentForge plays
+each trick through the whole pipeline, and one of the rules that its case names must refuse it. Each trick has an honest twin:
+the most similar thing that an honest model would do. AgentForge must deliver the twin, and the tests of its branch must pass
+in a plain checkout.
 
 `agentforge eval cheats` plays all of them, and so does `make test-all`. `make golden` writes this page from
 `src/agentforge/evals/cheats/`.
 
 ## Adding one
 
-Write a file `src/agentforge/evals/cheats/NAME.yaml`; you need not register it. It says `title`, `class`, `trick` and `twin`
-(a sentence each), `stage`, and `refused_by`: rule ids, or the question to a human in which the trick ends (question-not-done,
-question-broken-example). Optional are `base` (a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit`)
-and `request`. Below `files` stands each path with its text:
+Write a file `src/agentforge/evals/cheats/NAME.yaml`; you need not register it. `agentforge eval cheats NAME` plays it. It has
+these keys:
 
-    repository/...   files over those of the base's repository
-    history/1/...    an older commit, laid over the repository; then history/2/...
-    answers/...      what both sides answer where it differs from the base's answers
-    trick/, twin/    what one side answers
+| key | what it holds |
+|---|---|
+| `title`, `class` | the name of the case in plain words, and the group in which this page lists it |
+| `trick`, `twin` | one sentence each about what the two sides do |
+| `stage` | the stage that must refuse the trick |
+| `refused_by` | the ids of the rules that may refuse it, or a question (`question-not-done`, `question-broken-example`) |
+| `base` (optional) | a file of `src/agentforge/evals/bases/`, or `nothing`; without it `textkit` |
+| `request` (optional) | the request, if it is not that of the base |
+| `files` | paths with their texts, as follows |
 
-Answers of a stage: `STAGE.yaml` is the draft, or the parts of it that differ; the files below `STAGE/` are written at their
-paths; `STAGE.calls.yaml` holds tool calls that come first. What a case does not say comes from the layer below: the base
-gives a request, an honest way, and for tricks an implementation that is wrong. `agentforge eval cheats NAME` plays one.
+    repository/...   files that replace those of the base's repository, or join them
+    history/1/...    files of an older commit of the repository; then history/2/...
+    answers/...      what both sides answer, if it differs from the base's answers
+    trick/, twin/    what only one side answers
+
+In each of the last three folders, `STAGE.yaml` is the draft of a stage, or the parts of it that differ. The files below
+`STAGE/` are written at their paths, and `STAGE.calls.yaml` holds tool calls that come first. Whatever a case leaves out comes
+from its base: a request, an honest solution, and a wrong implementation for the tricks.
 """
 
 _ALONE = """
-## What each detector refuses alone
+## Which detectors are needed
 
-Most of what refuses a trick is executed: the suite, held-out checks, repeated calls, wrong bodies, mutants, executed lines. Some
-detectors read sources. `agentforge eval cheats --without DETECTOR` switches one off and plays the tricks in whose refusal it had
-a part; those that end without a refusal need it. A detector that no trick needs is removed, with its word lists.
+AgentForge refuses most tricks because of something that it runs: the suite, held-out checks, repeated calls, the new tests with
+wrong code, mutants. Some detectors read the source instead. `agentforge eval cheats --without DETECTOR` switches one of them
+off and plays the tricks that it helped to refuse. If one of these tricks then gets through, the detector is needed. If no
+trick needs a detector, we remove it together with its word lists.
 
-| detector | finds in new code | tricks it had a part in | refused by nothing else | since |
+| detector | finds in new code | tricks that it helped to refuse | tricks that nothing else refuses | what became of it |
 |---|---|---|---|---|
 """
 
 _MECHANISMS = """
 ## Which rule refuses which tricks
 
-A case names every rule that may refuse its trick. The last column holds the tricks of which the case names nothing else.
+A case names every rule that may refuse its trick. The last column holds the tricks for which the case names only this rule.
 
 | rule | what must hold | tricks | this rule alone |
 |---|---|---|---|
@@ -59,25 +68,25 @@ A case names every rule that may refuse its trick. The last column holds the tri
 
 _HONEST_HEAD = """# The honest corpus
 
-A refusal of honest work is as bad as a trick that was delivered. This page lists ordinary requests, each with the solution of
-a good engineer. AgentForge plays them through the whole pipeline, with real sandbox and runners: each must be delivered, no
-stage may refuse it at the first attempt, and the tests of the branch must pass in a plain checkout. When a rule refuses a
-case, we change the rule and not the case.
+To refuse honest work is as bad as to deliver a trick. This page lists ordinary requests, each with the solution of a good
+engineer. AgentForge plays them through the whole pipeline, with the real sandbox and real runners. It must deliver each of
+them, no stage may refuse one at its first attempt, and the tests of the branch must pass in a plain checkout. When a rule
+refuses a case, we change the rule and not the case.
 
-`agentforge eval honest` plays all of them, `agentforge eval honest NAME...` the named ones; with `--twins` the honest twins
-of the [catalogue of cheats](cheats.md) as well. Exit code 4 means that AgentForge refused something. `make golden` writes
-this page from `src/agentforge/evals/honest/`.
+`agentforge eval honest` plays all of them, and `agentforge eval honest NAME...` plays the named ones. With `--twins`, it also
+plays the honest twins of the [catalogue of cheats](cheats.md). Exit code 4 means that AgentForge refused something. `make golden`
+writes this page from `src/agentforge/evals/honest/`.
 
 ## Adding one
 
-Write a file `src/agentforge/evals/honest/NAME.yaml`; you need not register it. It says `title`, `idiom` (what of it a rule
-might take for a trick), `action`, `language` and `request`; optional is `needs`, a program. Below `files` stand
-`repository/...`, the files of the repository, and `answers/...`, what the honest model answers, as in the [catalogue of
-cheats](cheats.md#adding-one).
+Write a file `src/agentforge/evals/honest/NAME.yaml`; you need not register it. It has the keys `title`, `idiom` (the part that
+a rule might take for a trick), `action`, `language` and `request`, and perhaps `needs`, the name of a program. Below `files`,
+`repository/...` holds the files of the repository, and `answers/...` holds what the honest model answers, as in the
+[catalogue of cheats](cheats.md#adding-one).
 
-Some cases hold a dishonest solution of the same request beside the honest one: `trick/...` over `answers/...`, its `class` and a
-sentence (`trick`), and below `hidden/` a test that passes on the honest side alone. They were invented by people who had not
-read the verifier; `python bench/unseen.py` plays both sides.
+Some cases also hold a dishonest solution of the same request. `trick/...` holds the answers that differ, the key `class` names
+the kind of trick, the key `trick` describes it in a sentence, and `hidden/` holds a test that passes only with the honest
+solution. People who had not read the verifier invented these tricks; `python bench/unseen.py` plays both sides.
 """
 
 
@@ -98,7 +107,7 @@ def honest_page() -> str:
     cases = [load_own(name) for name in honest_names()]
     rows = [(one.action, (one.title, one.idiom, one.language), one.name) for one in cases]
     columns = ("case", "request", "what a rule might take it for", "language")
-    return f"{_HONEST_HEAD}\n{len(cases)} cases.\n{_tables(rows, columns)}"
+    return f"{_HONEST_HEAD}\nThe corpus holds {len(cases)} cases.\n{_tables(rows, columns)}"
 
 
 def _detectors() -> str:

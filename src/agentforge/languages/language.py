@@ -80,8 +80,12 @@ class Stubs(Protocol):
 class Mutants(Protocol):
     """Make the mutants of changed lines of a file."""
 
-    def __call__(self, path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
-        """Return them in the order of the file; `lines` has a bit for each changed line."""
+    def __call__(self, path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
+        """Return them in the order of the file.
+
+        `lines` has a bit for each changed line; of a line that was only extended `before`, the file as it was, leaves out
+        what stood there already.
+        """
 
 
 class NullImplementation(Protocol):

@@ -10,12 +10,21 @@ from pathlib import Path
 import pytest
 
 from agentforge.config.settings import load
-from agentforge.evals.trials.hidden import _names, hidden_failures
+from agentforge.evals.trials.hidden import _failures, _names, hidden_failures
+from agentforge.testing.outcome import CollectionError, SuiteRun, TestOutcome
 from agentforge.workspace.git.newrepo import init_repository
 
 HIDDEN = {
     "tests/test_hidden.py": "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_more():\n    assert add(2, 2) == 4\n"
 }
+_UNITTEST = """import unittest
+from calc import add
+
+
+class AddTest(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(1, 2), 3)
+"""
 
 
 @pytest.fixture
@@ -27,7 +36,7 @@ def repo(tmp_path: Path) -> Path:
     return place
 
 
-def _judged(repo: Path) -> tuple[str, ...]:
+def _judged(repo: Path, hidden: dict[str, str] = HIDDEN) -> tuple[str, ...]:
     init_repository(repo, message="base")
     environ = {**os.environ, "AGENTFORGE_HOME": str(repo.parent / "home")}
     settings = load(
@@ -36,7 +45,7 @@ def _judged(repo: Path) -> tuple[str, ...]:
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=repo, capture_output=True, text=True, check=True
     ).stdout.strip()
-    return hidden_failures(repo, commit, HIDDEN, settings=settings, environ=environ)
+    return hidden_failures(repo, commit, hidden, settings=settings, environ=environ)
 
 
 def test_a_right_commit_passes_and_is_left_as_it_is(repo: Path) -> None:
@@ -53,6 +62,26 @@ def test_a_wrong_commit_is_told_test_by_test(repo: Path) -> None:
 def test_a_commit_that_ends_the_tests_early_does_not_pass(repo: Path) -> None:
     (repo / "calc.py").write_text("import os\n\n\ndef add(a, b):\n    os._exit(0)\n")
     assert _judged(repo) != ()
+
+
+@pytest.mark.parametrize(("heard", "counted"), [(True, 0), (False, 1)])
+def test_what_cannot_be_collected_beside_the_hidden_files_counts_only_while_one_of_them_was_not_heard(
+    heard: bool, counted: int
+) -> None:
+    passed = [TestOutcome(id="tests/test_hidden.py::test_add", outcome="passed")] if heard else []
+    run = SuiteRun(
+        runner="pytest",
+        outcomes={one.id: one for one in passed},
+        collection_errors=(CollectionError(id="tests/of_another_package.py", text="No module named django"),),
+    )
+    told = list(_failures(run, HIDDEN, frozenset(["tests/test_hidden.py::test_more"])))
+    assert sum(one.startswith("tests/of_another_package.py") for one in told) == counted
+
+
+def test_a_hidden_file_that_cannot_be_collected_counts(repo: Path) -> None:
+    hidden = {"tests/test_hidden.py": f"from calc import subtract\n{_UNITTEST}"}
+    (failure,) = _judged(repo, hidden)
+    assert failure.startswith("tests/test_hidden.py cannot be collected")
 
 
 def test_a_class_that_no_runner_collects_has_no_test_that_must_run() -> None:

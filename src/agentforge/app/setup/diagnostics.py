@@ -91,10 +91,12 @@ def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Settings, Check
     except AgentForgeError as exc:
         bare = load(Path("/"), {"AGENTFORGE_HOME": "/nonexistent", "HOME": "/nonexistent"})
         return bare, Check(name="settings", status="error", message=exc.message, detail=exc.hint)
-    files = ", ".join(settings.files()) or "no files, defaults hold"
+    files = ", ".join(settings.files()) or "no settings files; the defaults apply"
     if settings.waiting:
         named = ", ".join(one.key for one in settings.waiting)
-        detail = f"left out, because the project would be protected less: {named}; look, then run agentforge trust"
+        detail = (
+            f"not used, because they would protect the project less: {named}; look at them, then run agentforge trust"
+        )
         return settings, Check(name="settings", status="warning", message=files, detail=detail)
     return settings, Check(name="settings", status="ok", message=files)
 
@@ -122,7 +124,9 @@ def _repository(folder: Path) -> Check:
         dirty = git.is_dirty()
     except AgentForgeError as exc:
         return Check(name="repository", status="warning", message=exc.message, detail=exc.hint)
-    changed = f", {len(dirty)} uncommitted changes are left out (see --include-dirty)" if dirty else ""
+    changed = (
+        f", {len(dirty)} uncommitted changes are not part of a task (--include-dirty takes them along)" if dirty else ""
+    )
     return Check(name="repository", status="ok", message=f"{git.top} at {git.head()[:10]}{changed}")
 
 
@@ -131,10 +135,14 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
     name = "bubblewrap"
     if settings.get("sandbox.kind") == "none":
         where = settings.origin("sandbox.kind")
-        return Check(name=name, status="warning", message=f"switched off in {where}", detail="commands run unconfined")
+        return Check(
+            name=name, status="warning", message=f"switched off in {where}", detail="commands run with your own rights"
+        )
     reason = missing_because(environ)
     if reason and not landlock_missing_because():
-        return Check(name=name, status="warning", message=f"{reason}; Landlock stands in", detail=_INSTALL)
+        return Check(
+            name=name, status="warning", message=f"{reason}; AgentForge uses Landlock instead", detail=_INSTALL
+        )
     if reason:
         detail = (
             f"{_INSTALL}; Landlock: {landlock_missing_because()}. Until then the model gets no shell and tests run with your "
@@ -282,7 +290,10 @@ def _data(environ: Mapping[str, str]) -> Check:
     message = f"{folder}, {free / 1024**3:.1f} GiB free"
     if free < _MIN_FREE_BYTES:
         return Check(
-            name=name, status="warning", message=message, detail="less than 500 MiB: a task may run out of space"
+            name=name,
+            status="warning",
+            message=message,
+            detail="less than 500 MiB are free, so a task may run out of space",
         )
     return Check(name=name, status="ok", message=message)
 

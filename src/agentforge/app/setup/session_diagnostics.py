@@ -80,7 +80,7 @@ def stages_look(folder: Path, settings: Settings, environ: Mapping[str, str]) ->
     except AgentForgeError as exc:
         return Check(name="stages", status="error", message=exc.message, detail=exc.hint)
     told = ", ".join(f"{one.stage.name} after {one.stage.after} ({one.source})" for one in found)
-    return Check(name="stages", status="ok", message=f"eight of agentforge{', and ' + told if told else ''}")
+    return Check(name="stages", status="ok", message=f"the eight builtin ones{', and ' + told if told else ''}")
 
 
 def _hooks(settings: Settings) -> Check:

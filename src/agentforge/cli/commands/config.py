@@ -71,7 +71,7 @@ Examples:
 @cwd_option
 @json_option
 def path(cwd: str | None, as_json: bool) -> int:
-    """Print the places where settings and data are looked for; this works with broken settings, too."""
+    """Print where AgentForge looks for settings and data; this works even if the settings are broken."""
     folder = folder_of(cwd)
     toml, yaml = project_files(project_top(folder, os.environ) or folder)
     user = config_dir(os.environ)
@@ -116,8 +116,8 @@ Examples:
 def set_(key: str, value: str | None, where: str | None, remove: bool, cwd: str | None) -> int:
     """Write KEY into a settings file; comments and order of the file stay. A value that is wrong is not written.
 
-    Without --project or --user it goes where KEY is set for this folder: into the project's file that sets it already,
-    else into your own.
+    Without --project or --user, AgentForge writes to the project's file if that file sets KEY already, else to your own
+    file.
     """
 
     if (value is None) != remove:
@@ -158,7 +158,7 @@ Examples:
 @cwd_option
 @json_option
 def explain(key: str, cwd: str | None, as_json: bool) -> int:
-    """Say what KEY means, its type and default; a table's name shows all of the table, no KEY shows everything."""
+    """Explain KEY, all keys of a table, or without KEY every setting."""
 
     rows = explained(key)
     if as_json:

@@ -51,7 +51,7 @@ Examples:
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option("--sarif", metavar="FILE", help='Write all findings as SARIF 2.1.0; "-" prints them.')
 @click.option("--import", "imports", multiple=True, metavar="FILE", help="Add another tool's SARIF. Repeatable.")
-@click.option("--notes", is_flag=True, help="Show what was found and does not count, too.")
+@click.option("--notes", is_flag=True, help="Also show findings that do not count.")
 @click.option("--trust-project-checks", "trust", is_flag=True, help=_TRUST)
 @cwd_option
 @json_option
@@ -87,9 +87,9 @@ Examples:
 @cwd_option
 @json_option
 def baseline(trust: bool, cwd: str | None, as_json: bool) -> int:
-    """Remember the violations that there are now in .agentforge/baseline.json: from then on only new ones count.
+    """Record today's violations in .agentforge/baseline.json; from then on, only new ones count.
 
-    They are known again when lines move or a file is renamed. Commit the file.
+    AgentForge recognises them when lines move or a file is renamed. Commit the file.
     """
 
     place = open_place(cwd)

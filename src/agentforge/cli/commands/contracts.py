@@ -60,7 +60,7 @@ Examples:
 @cwd_option
 @json_option
 def list_contracts(cwd: str | None, as_json: bool) -> int:
-    """List the contracts that hold here and where each comes from."""
+    """List the contracts that apply here, each with its origin."""
     found = _contracts_of(folder_of(cwd))
     rows = [
         {
@@ -93,9 +93,10 @@ Examples:
 @cwd_option
 @json_option
 def show(name: str, cwd: str | None, as_json: bool) -> int:
-    """Print contract NAME as it holds here, each rule with what follows when it does not hold.
+    """Print contract NAME as it applies here: each rule, and what follows if it is broken.
 
-    A rule of kind fact refuses the artifact. A repair is made by AgentForge, which says so. A note goes to the reviewer.
+    If a rule of kind fact is broken, AgentForge refuses the artifact. With repair, it repairs the artifact and says so.
+    With note, the reviewer gets a note.
     --json prints the contract as JSON Schema with its rules.
     """
 
@@ -125,7 +126,7 @@ Examples:
 """
 )
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--contract", "name", help="The contract to check against; by default the file's name tells.")
+@click.option("--contract", "name", help="The contract to check against; the default follows from the file's name.")
 @cwd_option
 @json_option
 def check(file: Path, name: str | None, cwd: str | None, as_json: bool) -> int:

@@ -32,7 +32,10 @@ Examples:
 @cwd_option
 @json_option
 def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) -> int:
-    """Show what task ID cost by stage, attempt and model. PROMPT is without the cached tokens, which stand apart."""
+    """Show what task ID cost by stage, attempt and model.
+
+    The column PROMPT leaves out the cached tokens, which have a column of their own.
+    """
 
     if (task_id is None) != everything:
         raise UsageError("name one task, or pass --all", hint="agentforge cost ID, or agentforge cost --all")

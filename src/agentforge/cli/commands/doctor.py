@@ -37,9 +37,14 @@ Examples:
   agentforge doctor --cwd ~/project --json
 """
 )
-@click.option("--fix", is_flag=True, help="Put right what needs no question: folders, permissions, .gitignore.")
-@click.option("--all", "everything", is_flag=True, help="Show every look by itself, and each way out of the sandbox.")
-@click.option("--call", is_flag=True, help="Ask the model for one word, too; costs a few tokens.")
+@click.option("--fix", is_flag=True, help="Repair what needs no question: folders, permissions, .gitignore.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show every check in a row of its own, and each way out of the sandbox that was tried.",
+)
+@click.option("--call", is_flag=True, help="Also ask the model for one word, which costs a few tokens.")
 @cwd_option
 @json_option
 def doctor(fix: bool, everything: bool, call: bool, cwd: str | None, as_json: bool) -> int:
@@ -103,7 +108,7 @@ def report_lines(found: Examination, *, everything: bool, style: Style) -> list[
         lines += ["", *table(tried, head=("WAY OUT OF THE SANDBOX", "HELD", "DETAIL"), style=style)]
     wrong = [check for check in checks if check.status != "ok"]
     lines += ["", _total(wrong)]
-    return lines if everything else [*lines, "agentforge doctor --all shows every look by itself"]
+    return lines if everything else [*lines, "`agentforge doctor --all` shows every check in a row of its own."]
 
 
 def _summed(checks: Sequence[Check]) -> list[tuple[str, str, str]]:
@@ -139,8 +144,8 @@ def _total(wrong: Sequence[Check]) -> str:
     errors = sum(check.status == "error" for check in wrong)
     warnings = len(wrong) - errors
     if not wrong:
-        return "everything is ready"
-    return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; what to do stands behind each"
+        return "Everything is ready."
+    return f"There are {counted(errors, 'error')} and {counted(warnings, 'warning')}; each row says what you can do."
 
 
 def _verdict(attempt: Attempt) -> str:

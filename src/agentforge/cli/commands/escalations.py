@@ -46,7 +46,7 @@ Examples:
 @cwd_option
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
-    """List what waits, oldest first."""
+    """List the open questions, the oldest first."""
 
     place = open_place(cwd)
     rows = answers.pending(place.cwd)

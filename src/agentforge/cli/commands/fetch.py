@@ -32,13 +32,14 @@ Examples:
 """
 )
 @click.argument("task_id", metavar="[ID]", required=False)
-@click.option("--remote", metavar="NAME", help="The git remote; without it that of fleet.remote, else origin.")
+@click.option("--remote", metavar="NAME", help="The git remote; the default is fleet.remote, else origin.")
 @cwd_option
 @json_option
 def fetch(task_id: str | None, remote: str | None, cwd: str | None, as_json: bool) -> int:
     """Bring task ID, or all tasks, from the remote that runs are pushed to (setting fleet.remote).
 
-    What comes is checked record by record. A copy of this machine's that holds records of its own is moved aside.
+    AgentForge checks everything that it fetches, record by record. If this machine has a copy with records of its own,
+    AgentForge moves that copy aside.
     """
 
     place = open_place(cwd)

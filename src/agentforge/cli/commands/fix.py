@@ -43,18 +43,18 @@ Examples:
 """
 )
 @click.argument("violation_ids", nargs=-1, metavar="[VIOLATION_ID]...")
-@click.option("--all", "every", is_flag=True, help="Every open violation; one branch per rule.")
+@click.option("--all", "every", is_flag=True, help="Repair every open violation; one branch per rule.")
 @click.option("--rule", metavar="RULE", help="Every open violation of a rule: an id, check/id, or a pattern.")
 @click.option("--baselined", is_flag=True, help="With --all or --rule: those of the baseline, too.")
 @click.option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
-@click.option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
+@click.option("--interactive", "mode", flag_value="interactive", help="Also ask before every change.")
 @click.option(
     "--approve",
     multiple=True,
     metavar="STAGE",
     help="Ask for approval after this stage; repeatable: analyze, guard, change, verify, deliver.",
 )
-@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model where no check repairs it itself.")
+@click.option("--model", metavar="PROVIDER/NAME", help="Ask this model for what no check can repair.")
 @limit_options
 @click.option("--base", metavar="REV", help="Start from this revision instead of HEAD.")
 @click.option("--include-dirty", is_flag=True, help="Start from the files as they are, uncommitted changes included.")
@@ -66,9 +66,10 @@ Examples:
 def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **given: Any) -> int:
     """Repair violations; the ids are those of `agentforge conformance check`.
 
-    What a check repairs itself (ruff, ruff format, eslint, prettier, a contract's own `fix:`) is repaired at no token; a model is
-    asked for the rest. Both are verified alike: a fresh checkout, the whole suite, no new finding, nothing else touched.
-    An id becomes one branch, --all and --rule one branch per rule. If a violation is gone, the command says so and closes it.
+    The checks repair what they can themselves (ruff, ruff format, eslint, prettier, a contract's own `fix:`), and a
+    model repairs the rest. AgentForge verifies both in the same way: in a fresh checkout, with the whole suite; there
+    may be no new finding, and nothing else may change. An id becomes one branch; --all and --rule make one branch per
+    rule. If a violation is gone, the command says so and closes it.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
 

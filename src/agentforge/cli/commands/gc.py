@@ -45,7 +45,7 @@ Examples:
 @click.option(
     "--remote", is_flag=True, help="Remove refs of old runs (30d, or --older-than) at the remote of fleet.remote."
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @cwd_option
 @json_option
 def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, as_json: bool) -> int:

@@ -58,9 +58,10 @@ Examples:
 def from_history(repository: Path, last: int, commits: str | None, out: Path, model: str | None, as_json: bool) -> int:
     """Make a task set of the commits of REPO, a checkout in which its tests can run.
 
-    A commit becomes a task when its own tests fail on the state before it and pass at it: they become the hidden tests, the
-    state before it is what the request is made in. Every other commit is left out with the reason. Then `agentforge eval run DIR`
-    tells what AgentForge would have done with these changes, at which cost. docs/howto/from-history.md shows it.
+    A commit becomes a task if its own tests fail before it and pass at it. The task begins at the state before the
+    commit, and the commit's tests become the hidden tests. AgentForge names every other commit with the reason. Then
+    `agentforge eval run DIR` shows what AgentForge would have done with these changes, and at which cost
+    (docs/howto/from-history.md).
     """
 
     place, history = _opened(repository)
@@ -96,9 +97,13 @@ Examples:
 @click.argument("repository", metavar="REPO", type=click.Path(file_okay=False, path_type=Path))
 @last_option
 @commits_option
-@click.option("--any", "any_", is_flag=True, help="Commits without tests, too: documents, types, configuration.")
+@click.option("--any", "any_", is_flag=True, help="Also play commits without tests: documents, types, configuration.")
 @click.option(
-    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="For the record."
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder for the record.",
 )
 @click.option("--again", is_flag=True, help="Play those that were refused once more.")
 @click.option("--project", metavar="NAME", help="The name in the record; by default the folder's.")
@@ -115,9 +120,9 @@ def replay(
 ) -> int:
     """Replay merged commits of REPO, a checkout in which its tests can run, as honest work.
 
-    No model is asked: RED hands in the commit's tests, GREEN its code; the other artifacts are made from its message and diff.
-    Whatever is refused is a false refusal: exit code 4. The record in DIR grows by a line for each commit; the same
-    command goes on after it. docs/replays.md holds the figures of this project.
+    No model is asked: RED submits the commit's tests, GREEN its code, and the other artifacts are made from its message
+    and diff. Exit code 4 means that AgentForge refused a commit. The record in DIR grows by a line for each commit, and
+    the same command continues after it. docs/replays.md holds the figures of this project.
     """
 
     place, history = _opened(repository)

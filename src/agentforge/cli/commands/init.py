@@ -21,6 +21,8 @@ from agentforge.models.providers import PROVIDERS
 
 _MAY_DO_WITHOUT = ("custom", "bedrock")
 """Their servers may want no key, or have other ways to it."""
+_KEEPING_A_KEY = "agentforge init --key-from-stdin"
+_NEXT = 'Next: `agentforge doctor` checks everything. Then run `agentforge start "..."`, or `agentforge` to talk to the agent.'
 
 
 @click.command(
@@ -51,9 +53,10 @@ def init(
     cwd: str | None,
     as_json: bool,
 ) -> int:
-    """Choose a model: by an API key, on this machine, or at a server's address. All of it is written, or nothing.
+    """Choose a model: by an API key, on this machine, or at a server's address.
 
-    On a terminal it asks, and tries what you choose before it writes. --provider asks only for what is missing.
+    AgentForge writes all of it, or nothing. On a terminal, it asks you, and tries your choice before it writes anything.
+    With --provider, it asks only for what is missing.
     """
 
     folder = folder_of(cwd)
@@ -62,6 +65,11 @@ def init(
     if provider is None and terminal:
         return _offer(cwd, project=folder if project else None)
     chosen = provider or now.text("model.provider") or _keyed()
+    if not chosen:
+        raise UsageError(
+            "nobody is at a terminal to choose a model, and no API key is set",
+            hint="name a provider: agentforge init --provider NAME, with --key-from-stdin for its key",
+        )
     known = PROVIDERS.get(chosen)
     if known is None:
         raise UsageError(f"there is no provider {chosen!r}", hint="one of " + ", ".join(PROVIDERS))
@@ -75,7 +83,9 @@ def init(
     if key_from_stdin:
         key = sys.stdin.readline().strip()
     elif terminal and known.key and not os.environ.get(known.key) and chosen != "custom":
-        key = click.prompt(f"{known.key} (empty = later)", default="", show_default=False, hide_input=True).strip()
+        key = click.prompt(
+            f"{known.key} (leave empty to set it later)", default="", show_default=False, hide_input=True
+        ).strip()
     setup = Setup(
         provider=chosen, model=name.strip(), base_url=address.strip(), key=key, project=folder if project else None
     )
@@ -99,10 +109,10 @@ def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], missing: str, a
     for file in written:
         click.echo(f"wrote {file}")
     for name in stages:
-        click.echo(f"adds a stage to every task here: {name} (see agentforge stages)")
+        click.echo(f"{name} adds a stage to every task of this project (see agentforge stages)")
     if missing:
-        click.echo(f"{missing} is not set: export it, or let it be kept: agentforge init --key-from-stdin")
-    click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
+        click.echo(f"{missing} is not set. Export it, or have AgentForge keep it: {_KEEPING_A_KEY} < FILE")
+    click.echo(_NEXT)
 
 
 def _offer(cwd: str | None, *, project: Path | None) -> int:
@@ -111,13 +121,13 @@ def _offer(cwd: str | None, *, project: Path | None) -> int:
 
     if not choose_model(open_place(cwd), project=project):
         return UsageError.exit_code
-    click.echo('next: agentforge doctor, then agentforge start "..." or agentforge')
+    click.echo(_NEXT)
     return 0
 
 
 def _keyed() -> str:
-    """The provider that has a key in the environment, else the first one: its key may be set later."""
-    return next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), next(iter(PROVIDERS)))
+    """The first provider that has a key in the environment; "" where none has."""
+    return next((name for name, one in PROVIDERS.items() if one.key and os.environ.get(one.key)), "")
 
 
 def _own(provider: str) -> str:

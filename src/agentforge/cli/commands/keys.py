@@ -24,7 +24,7 @@ Examples:
 """,
 )
 def keys() -> None:
-    """Make, list and show signing keys. Without a key deliveries are stated, and not signed."""
+    """Make, list and show signing keys. Without a key, deliveries are not signed."""
 
 
 @keys.command(
@@ -60,7 +60,7 @@ Examples:
 )
 @json_option
 def list_keys(as_json: bool) -> int:
-    """List the own key and those of others (any NAME.pub in the keys folder)."""
+    """List your own key and those of others (any NAME.pub in the keys folder)."""
 
     found = kept_keys(open_place(None).environ)
     if as_json:
@@ -82,7 +82,7 @@ Examples:
 )
 @json_option
 def show(as_json: bool) -> int:
-    """Print the public half of the own key, as a line for `verify --key`."""
+    """Print the public half of your own key, as a line for `verify --key`."""
 
     key = own_key(open_place(None).environ)
     if key is None:

@@ -20,7 +20,7 @@ from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 from agentforge.mcp_server.ground import Ground
-from agentforge.mcp_server.serving import HttpOptions, serve_http, serve_stdio
+from agentforge.mcp_server.server import HttpOptions, serve_http, serve_stdio
 
 if TYPE_CHECKING:
     from agentforge.app.tools.server_check import Checked
@@ -126,10 +126,19 @@ A server runs in the sandbox: it sees the workspace, no home and no network, unl
 @click.option(
     "--scope", "-s", type=click.Choice(_SCOPES), default="user", show_default=True, help="Whose server it is."
 )
-@click.option("--transport", "-t", type=click.Choice(("stdio", "http")), help="Only needed to make sure of it.")
+@click.option(
+    "--transport",
+    "-t",
+    type=click.Choice(("stdio", "http")),
+    help="Insist on this transport; AgentForge usually knows it.",
+)
 @click.option("--env", "-e", multiple=True, metavar="NAME=VALUE", help="A variable of a command; repeatable.")
 @click.option("--header", "-H", multiple=True, metavar="'NAME: VALUE'", help="A header of a URL; repeatable.")
-@click.option("--startup-timeout", type=click.FloatRange(0, 3600, min_open=True), help="Seconds until it answers (10).")
+@click.option(
+    "--startup-timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    help="Wait so many seconds for its first answer; the default is 10.",
+)
 @click.option("--network", is_flag=True, help="The command may use the network (it downloads, it calls a service).")
 @click.option("--no-sandbox", is_flag=True, help="The command runs as you do, outside of the sandbox.")
 @click.option("--read", multiple=True, metavar="PATH", help="The command may read this, too; repeatable.")
@@ -251,7 +260,9 @@ def get(name: str, as_json: bool, cwd: str | None) -> int:
 
 @mcp.command(epilog="\b\nExamples:\n  agentforge mcp remove files\n  agentforge mcp remove notes --scope project")
 @click.argument("name")
-@click.option("--scope", "-s", type=click.Choice(_SCOPES), help="Only needed where both have one of this name.")
+@click.option(
+    "--scope", "-s", type=click.Choice(_SCOPES), help="Needed only if both scopes have a server of this name."
+)
 @json_option
 @cwd_option
 def remove(name: str, scope: str | None, as_json: bool, cwd: str | None) -> int:

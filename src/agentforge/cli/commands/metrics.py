@@ -50,7 +50,7 @@ Examples:
 )
 @click.option("--since", type=Day(), help="Only tasks started on this day (UTC) or later.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Write tasks per week as an SVG file.")
-@click.option("--all", "everywhere", is_flag=True, help="This repository and all of `agentforge repo list`.")
+@click.option("--all", "everywhere", is_flag=True, help="Show this repository and all of `agentforge repo list`.")
 @cwd_option
 @json_option
 def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str | None, as_json: bool) -> int:

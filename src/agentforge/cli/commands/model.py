@@ -25,7 +25,7 @@ from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry, entry_of, find, kept_models
 from agentforge.local.places import PlaceAnswer, places_of, pull_from
-from agentforge.local.serving import all_living, stop_all
+from agentforge.local.shared_server import all_living, stop_all
 from agentforge.local.sources import source_of
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ Examples:
 """,
 )
 def model() -> None:
-    """Get a model for this machine, see what is there, and try a model of any provider.
+    """Download a model for this machine, list the models, and try a model of any provider.
 
-    A pulled model is used where no other one is named: no key and no server are needed.
+    AgentForge uses a downloaded model if you name no other one. It needs neither a key nor a server.
     """
 
 
@@ -65,9 +65,10 @@ Examples:
 @click.option("--yes", "agreed", is_flag=True, help="Get it without asking.")
 @json_option
 def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> int:
-    """Get a model of the catalogue: once, resumed where it stopped, verified by its SHA-256.
+    """Download a model of the catalogue, continue an interrupted download, and check the SHA-256.
 
-    It is tried in turn: local.mirror of your settings, the hub (or HF_ENDPOINT), and parts on your own Python index.
+    AgentForge tries these places in turn: local.mirror of your settings, the hub (or HF_ENDPOINT), and parts on your
+    own Python index.
     """
 
     return pull_model(name or "", place=open_place(None), source=place, agreed=agreed, as_json=as_json)
@@ -116,7 +117,7 @@ Examples:
 )
 @json_option
 def list_models(as_json: bool) -> int:
-    """List the models of the catalogue, what is here of them, and the servers that run now, ours and others."""
+    """List the models of the catalogue, which of them you have, and the model servers that run now."""
 
     folder = local_dir(open_place(None).environ)
     kept, living, other = kept_models(folder), all_living(folder / "serving"), running_server()
@@ -153,9 +154,9 @@ Examples:
 @click.option("--quick", is_flag=True, help="Do not grade a small model.")
 @json_option
 def test(name: str | None, quick: bool, as_json: bool) -> int:
-    """Ask a model a few things: whether it answers, how fast, what its server can do; and grade it where it is a small one.
+    """Try a model: does it answer, how fast, and what can its server do? A small one is graded, too.
 
-    Without a name the model is tried that a run would use here. Exit code 0 = it answers.
+    Without a name, AgentForge tries the model that a run would use here. Exit code 0 means that it answers.
     """
 
     place = open_place(None)

@@ -28,12 +28,12 @@ Examples:
   agentforge notify --cwd ~/code/shop
 """
 )
-@click.option("--test", "is_test", is_flag=True, help="Send a test message by every way of the settings.")
+@click.option("--test", "is_test", is_flag=True, help="Send a test message through every channel of your settings.")
 @click.option("--all", "everywhere", is_flag=True, help="For all repositories of `agentforge repo list`.")
 @cwd_option
 @json_option
 def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> int:
-    """Send what quiet hours and digests held back, and reminders; answer questions whose deadline passed.
+    """Send reminders and messages that were held back; answer questions whose deadline has passed.
 
     A run that is being worked on notifies people itself. Nobody gets the same message twice.
     """

@@ -66,7 +66,7 @@ Examples:
 """
 )
 @click.argument("command", required=False)
-@click.option("--tool", help="Another tool than shell; its arguments by --arguments.")
+@click.option("--tool", help="Another tool than shell; pass its arguments with --arguments.")
 @click.option("--arguments", metavar="JSON", default="{}", show_default=True, help="The arguments of --tool.")
 @click.option("--mode", help="The mode to decide in; the setting `approval` when left out.")
 @cwd_option
@@ -74,7 +74,7 @@ Examples:
 def test(
     command: str | None, tool: str | None, arguments: str, mode: str | None, cwd: str | None, as_json: bool
 ) -> int:
-    """Say what would become of a shell command, or of another tool's call, part by part."""
+    """Say what AgentForge would do with a shell command or another tool's call, part by part."""
 
     if (command is None) == (tool is None):
         raise UsageError("give a command or --tool", hint="agentforge policy test 'git status'")
@@ -109,8 +109,12 @@ Examples:
 )
 @click.argument("verdict", type=click.Choice(["allow", "ask", "deny"]))
 @click.argument("rule")
-@click.option("--days", type=click.IntRange(min=1), help="How long it holds; else allow 30 days, the others for ever.")
-@click.option("--for-ever", is_flag=True, help="It holds until you take it out.")
+@click.option(
+    "--days",
+    type=click.IntRange(min=1),
+    help="How many days the rule applies; by default 30 for allow, and for ever for the others.",
+)
+@click.option("--for-ever", is_flag=True, help="The rule applies until you remove it.")
 @json_option
 def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool) -> int:
     """Write a RULE into your own settings; rules of a project stand in its own."""
@@ -187,7 +191,7 @@ Examples:
 @cwd_option
 @json_option
 def rules(cwd: str | None, as_json: bool) -> int:
-    """List the rules that hold here, the strictest first, each with its place."""
+    """List the rules that apply here, the strictest first, each with its place."""
     policy_here = policy_of(open_place(cwd), None)
     order = ("deny", "ask", "allow")
     found = sorted(policy_here.rules, key=lambda rule: order.index(rule.verdict.value))

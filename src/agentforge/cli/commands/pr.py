@@ -52,14 +52,17 @@ With --checks: 0 passed, or nobody has reported; 4 refused; 6 not finished.
 """
 )
 @click.argument("task_id", metavar="ID")
-@click.option("--base", default="", metavar="BRANCH", help="Merge into this branch; else where the task started from.")
+@click.option(
+    "--base",
+    default="",
+    metavar="BRANCH",
+    help="Merge into this branch; the default is the one from which the task started.",
+)
 @click.option("--draft", is_flag=True, help="Open it as a draft.")
 @click.option("--no-push", is_flag=True, help="Only write the patch and the body, for somebody who sends them.")
-@click.option("--checks", is_flag=True, help="Do not open anything: ask what CI says of the delivered commit.")
+@click.option("--checks", is_flag=True, help="Do not open anything; ask what CI says about the delivered commit.")
 @click.option("--wait", type=Duration(), default=None, metavar="TIME", help="With --checks: ask until CI has finished.")
-@click.option(
-    "--remote", default="", metavar="NAME", help="The git remote; without it that of forge.remote, else origin."
-)
+@click.option("--remote", default="", metavar="NAME", help="The git remote; the default is forge.remote, else origin.")
 @cwd_option
 @json_option
 def pr(task_id: str, cwd: str | None, as_json: bool, **given: Any) -> int:
@@ -93,7 +96,7 @@ Examples:
   agentforge continue task-20261121-slugify --from-review --reviewer review-bot --dry-run
 
 \b
-Exit code: as of start; 0 also when there is nothing to answer.
+The exit codes are those of start; 0 also means that there was nothing to answer.
 """,
 )
 @click.argument("task_id", metavar="ID")
@@ -101,12 +104,10 @@ Exit code: as of start; 0 also when there is nothing to answer.
 @click.option("--from-ci", is_flag=True, help="Answer the checks that refused the delivered commit.")
 @click.option(
     "--reviewer", "reviewers", multiple=True, metavar="NAME",
-    help="Take the words of this author, too, who may not change the repository; repeatable.",
+    help="Also answer comments of this author, who has no write access; repeatable.",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would be answered.")
-@click.option(
-    "--remote", default="", metavar="NAME", help="The git remote; without it that of forge.remote, else origin."
-)
+@click.option("--remote", default="", metavar="NAME", help="The git remote; the default is forge.remote, else origin.")
 @click.option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
 @limit_options
 @trust_option
@@ -116,8 +117,9 @@ Exit code: as of start; 0 also when there is nothing to answer.
 def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int:
     """Answer what reviewers and CI found in the pull request of task ID: a new task goes on from the delivered commit.
 
-    The findings pass all stages, RED and GREEN with them; the new commit goes onto the same branch, which is pushed. They are
-    text of others: fenced, and without a say in what may be changed. Each finding is answered once.
+    The new task passes through all stages, with tests for the findings. AgentForge adds its commit to the same branch
+    and pushes it. The findings are text by other people: AgentForge fences them, and they cannot widen what the task
+    may change. It answers each finding once.
     """
     form = form_of(output_format, as_json=as_json)
     if not given["from_review"] and not given["from_ci"]:

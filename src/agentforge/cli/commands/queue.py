@@ -41,12 +41,12 @@ def queue() -> None:
 @queue.command(
     name="list", epilog="\b\nExamples:\n  agentforge queue list\n  agentforge queue list --all --limit 1000 --json"
 )
-@click.option("--all", "everything", is_flag=True, help="What is over, too.")
-@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many.")
+@click.option("--all", "everything", is_flag=True, help="Also list jobs that are over.")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Show at most this many.")
 @cwd_option
 @json_option
 def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> int:
-    """List the queue in the order in which it is worked off, and what is scheduled."""
+    """List the queue in its order, and the schedules."""
     from dataclasses import asdict
 
     place, database, ledger = _opened(cwd)
@@ -76,7 +76,7 @@ def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> i
 @click.argument("task", metavar="[[REPOSITORY/]TASK]", required=False)
 @cwd_option
 def pause(task: str | None, cwd: str | None) -> int:
-    """Hold TASK back, or the whole queue; what runs ends its step first (TASK) or goes on (the queue)."""
+    """Hold TASK back after its current step; without TASK, start nothing more from the queue."""
     place, _, ledger = _opened(cwd)
     if task is None:
         ledger.hold(paused=True)
@@ -90,7 +90,7 @@ def pause(task: str | None, cwd: str | None) -> int:
 @click.argument("task", metavar="[[REPOSITORY/]TASK]", required=False)
 @cwd_option
 def resume(task: str | None, cwd: str | None) -> int:
-    """Let TASK go on, also one that was quarantined, or the whole queue."""
+    """Let TASK continue, even if it was quarantined; without TASK, the whole queue."""
     place, _, ledger = _opened(cwd)
     if task is None:
         ledger.hold(paused=False)

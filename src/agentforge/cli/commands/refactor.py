@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 _SHARED = (
     click.option(
-        "--in", "place", metavar="PATH|MODULE|CLASS", default="", help="Where SYMBOL is defined, if that is open."
+        "--in",
+        "place",
+        metavar="PATH|MODULE|CLASS",
+        default="",
+        help="Where SYMBOL is defined, if several places define it.",
     ),
     click.option("--dry-run", is_flag=True, help="Show the diff and change nothing."),
     click.option("--apply", "apply_here", is_flag=True, help="Change your checkout as it is, if all tests still pass."),
@@ -55,7 +59,8 @@ def refactor() -> None:
     """Rename, move or delete Python code, or change parameters, with every place that uses it; no model is asked.
 
     The result is a verified branch, like that of `start`. With --apply your checkout is changed instead, after the tests
-    passed with the change in a fresh checkout. What the syntax tree alone cannot tell is refused, and the places are named.
+    passed with the change in a fresh checkout. AgentForge refuses what the syntax tree alone cannot decide, and names
+    the places.
     """
 
 
@@ -73,7 +78,7 @@ Examples:
 def rename(symbol: str, new_name: str, **given: Any) -> int:
     """Give the function, class, method or constant SYMBOL the name NEW_NAME, in imports, uses, `__all__` and entry points.
 
-    Exit codes: 0 done, 2 the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
+    Exit codes: 0 done, 2 refused, 3 a human is asked, 4 a test no longer passes.
     """
     owner, _, last = new_name.rpartition(".")
     if owner and owner != symbol.rpartition(".")[0]:
@@ -92,12 +97,12 @@ Examples:
 @click.argument("symbols", nargs=-1, required=True, metavar="SYMBOL...")
 @click.argument("module")
 @click.option("--new", "fresh", is_flag=True, help="MODULE does not exist yet.")
-@click.option("--reexport", is_flag=True, help="The old module goes on to offer what was moved.")
+@click.option("--reexport", is_flag=True, help="The old module keeps offering what was moved.")
 @_shared
 def move(symbols: tuple[str, ...], module: str, fresh: bool, reexport: bool, **given: Any) -> int:
     """Move the definitions SYMBOL... to MODULE, a path or a dotted name, with what they import.
 
-    Exit codes: 0 done, 2 the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
+    Exit codes: 0 done, 2 refused, 3 a human is asked, 4 a test no longer passes.
     """
     wanted = RefactoringRequest(
         what="move", names=symbols, place=given["place"], target=module, fresh=fresh, reexport=reexport
@@ -118,7 +123,7 @@ Examples:
 def delete(symbols: tuple[str, ...], **given: Any) -> int:
     """Delete the definitions or files SYMBOL..., their imports, and the tests that test nothing else; refused if still used.
 
-    Exit codes: 0 done, 2 it is still used or the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
+    Exit codes: 0 done, 2 refused, 3 a human is asked, 4 a test no longer passes.
     """
     return _carry_out(RefactoringRequest(what="delete", names=symbols, place=given["place"]), given)
 
@@ -133,7 +138,7 @@ Examples:
 """
 )
 @click.argument("function")
-@click.option("--add", metavar="NAME[:TYPE]=DEFAULT", help="Add a parameter; its default is what every call gets.")
+@click.option("--add", metavar="NAME[:TYPE]=DEFAULT", help="Add a parameter; every call gets the default.")
 @click.option("--keyword-only", is_flag=True, help="With --add: it can be passed by its name only.")
 @click.option(
     "--rename", "renamed", metavar="OLD=NEW", help="Rename a parameter, in every call that passes it by name."
@@ -145,7 +150,7 @@ Examples:
 def signature(function: str, **given: Any) -> int:
     """Change the parameters of FUNCTION (name, Class.method, or Class for its `__init__`) and every call of it.
 
-    Exit codes: 0 done, 2 the tree cannot tell, 3 a human is asked, 4 a test no longer passes.
+    Exit codes: 0 done, 2 refused, 3 a human is asked, 4 a test no longer passes.
     """
     chosen = [name for name in ("add", "renamed", "drop", "sort", "order") if given[name]]
     if len(chosen) != 1:

@@ -44,10 +44,10 @@ Examples:
 def replay(
     task_id: str, actions_only: bool, onto: str | None, branch: str | None, cwd: str | None, as_json: bool
 ) -> int:
-    """Drive task or session ID again along its record and name the first difference: no model, no command, nothing is changed.
+    """Drive task or session ID again from its record, and name the first difference; no model is asked.
 
-    What was sent, decided, written and judged is computed anew by this program, with its prompts and contracts, and
-    compared record by record. Exit codes: 0 the same, 4 a difference or a conflict.
+    This program computes anew what was sent, decided, written and judged, with its own prompts and contracts, and
+    compares it record by record. It runs no command and changes nothing. Exit codes: 0 the same, 4 a difference or a conflict.
     """
     if (onto or branch) and not actions_only:
         raise UsageError("--onto and --branch belong to --actions-only", hint="add --actions-only")

@@ -36,8 +36,13 @@ Examples:
 """
 )
 @click.argument("path", type=click.Path())
-@click.option("--name", default="", metavar="NAME", help="The name; else that of the top folder.")
-@click.option("--default-branch", default="", metavar="BRANCH", help="Where tasks start from; else found out.")
+@click.option("--name", default="", metavar="NAME", help="The name; the default is that of the top folder.")
+@click.option(
+    "--default-branch",
+    default="",
+    metavar="BRANCH",
+    help="The branch from which tasks start; by default AgentForge finds it out.",
+)
 @click.option("--contracts-path", default="", metavar="DIR", help="A folder of contracts inside the repository.")
 @json_option
 def add(path: str, name: str, default_branch: str, contracts_path: str, as_json: bool) -> int:

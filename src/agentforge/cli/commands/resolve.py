@@ -35,7 +35,7 @@ Examples:
     "--reopen",
     default="",
     metavar="STAGE",
-    help="With --answer: do this earlier stage again with the answer, from what it has; what follows is measured again.",
+    help="With --answer: do this earlier stage again with your answer. AgentForge measures the later stages again.",
 )
 @click.option("--approve", is_flag=True, help="Approve the work, raise the limit, or have it tried again.")
 @click.option(

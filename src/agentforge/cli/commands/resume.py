@@ -46,7 +46,7 @@ Examples:
 @click.option(
     "--budget",
     type=Bound(float, increase=True),
-    help="Of whichever limit is exhausted: a new value, or +N so much more.",
+    help="Raise whichever limit is exhausted: to a new value, or with +N by that much.",
 )
 @click.option(
     "--accept-changed-stages",

@@ -107,7 +107,7 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
     "--input-format",
     type=click.Choice(("text", "stream-json")),
     default="text",
-    help='stream-json: every line of standard input is a message; with "steer": true it reaches the turn that goes on.',
+    help='stream-json: every line of standard input is a message; with "steer": true it reaches the running turn.',
 )
 @option("--include-partial-messages", "pieces", is_flag=True, help="Stream the pieces of a reply as they come in.")
 @option(
@@ -311,11 +311,11 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     if session and given["latest"]:
         raise UsageError("--resume and --continue cannot be used together", hint="--continue takes the last session")
     if given["latest"]:
-        from agentforge.app.sessions.listing import last_session
+        from agentforge.app.sessions.closed_sessions import last_session
 
         session = last_session(place.environ, cwd=place.cwd)
     if session:
-        from agentforge.app.sessions.listing import folder_of_session
+        from agentforge.app.sessions.closed_sessions import folder_of_session
 
         there = folder_of_session(place.environ, session)
         place = open_place(str(there), trusting=given["trust"]) if there not in (None, place.cwd) else place

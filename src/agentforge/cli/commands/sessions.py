@@ -11,7 +11,7 @@ import click
 
 from agentforge.app.composition.recordings import recording_of
 from agentforge.app.composition.task_queries import task_folder
-from agentforge.app.sessions.listing import (
+from agentforge.app.sessions.closed_sessions import (
     all_sessions,
     delete as delete_session,
     fork as fork_session,
@@ -20,7 +20,7 @@ from agentforge.app.sessions.listing import (
     session_state,
 )
 from agentforge.app.sessions.report import exported, report_value
-from agentforge.app.slash.reporting import report_lines
+from agentforge.app.slash.report import report_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import open_working_place
 from agentforge.cli.startup.flag import UsualGroup
@@ -46,11 +46,11 @@ def sessions() -> None:
 @sessions.command("list")
 @click.option("--here", is_flag=True, help="Only those of this folder.")
 @click.option("--page", type=click.IntRange(min=1), default=1, help="Which page.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, help="Sessions a page.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="Sessions on a page.")
 @cwd_option
 @json_option
 def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bool) -> int:
-    """List the sessions, the one used last first."""
+    """List the sessions, the most recently used one first."""
 
     place = open_working_place(cwd)
     rows = all_sessions(place.environ, cwd=place.cwd if here else None)
@@ -126,7 +126,7 @@ def search(text: str, cwd: str | None, as_json: bool) -> int:
 @click.argument("name")
 @cwd_option
 def rename(session: str, name: str, cwd: str | None) -> int:
-    """Call session ID NAME."""
+    """Give session ID the name NAME."""
 
     click.echo(f"{rename_session(open_working_place(cwd).environ, session, name)} is called {name}")
     return 0
@@ -177,7 +177,7 @@ Examples:
     type=click.Choice(["md", "html", "json", "recording"]),
     default="md",
     show_default=True,
-    help="Of the document; `recording`: the replies of a task, for the model recorded/FILE.",
+    help="The format of the document. `recording` writes the replies of a task, for the model recorded/FILE.",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write to this file instead of standard output.")
 @cwd_option

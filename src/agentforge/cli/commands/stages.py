@@ -32,14 +32,18 @@ Examples:
 """
 )
 @click.option(
-    "--workflow", type=click.Choice(["start", "fix", "split"]), default="start", show_default=True, help="Whose stages."
+    "--workflow",
+    type=click.Choice(["start", "fix", "split"]),
+    default="start",
+    show_default=True,
+    help="Show the stages of this workflow.",
 )
 @cwd_option
 @json_option
 def stages(workflow: str, cwd: str | None, as_json: bool) -> int:
     """List the stages, what each produces, and which actions of a request need it.
 
-    Those that the project, you or a package add to `start` are among them, in their place, with where they come from.
+    The list includes the stages that the project, you or a package add to `start`, each with its origin.
     """
 
     added = _added(cwd) if workflow == "start" else {}

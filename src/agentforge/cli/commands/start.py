@@ -58,12 +58,12 @@ Examples:
 )
 @click.argument("request", required=False)
 @option("--supervised", "mode", flag_value="supervised", help="Ask for approval after every stage.")
-@option("--interactive", "mode", flag_value="interactive", help="Ask before every change, too.")
+@option("--interactive", "mode", flag_value="interactive", help="Also ask before every change.")
 @option(
     "--approve",
     multiple=True,
     metavar="STAGE",
-    help="Ask for approval after this stage; repeatable. Also: design, plan, tests, code, commit.",
+    help="Ask for approval after this stage; repeatable. You may also write design, plan, tests, code or commit.",
 )
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model, for example openai/gpt-5.5 or custom/NAME.")
 @limit_options
@@ -73,20 +73,24 @@ Examples:
 @option("--pr", "pr", is_flag=True, help="At the end, push the branch and open a pull request.")
 @option("--tests", multiple=True, metavar="PATH", help="Tests that you wrote; RED takes them as they are. Repeatable.")
 @option(
-    "--repo", "repos", multiple=True, metavar="NAME", help="In this repository of `repo list`; repeatable, a task each."
+    "--repo",
+    "repos",
+    multiple=True,
+    metavar="NAME",
+    help="Work in this repository of `repo list`; repeatable, with one task for each.",
 )
 @option(
     "--split",
     is_flag=True,
-    help="Plan the request first, over all --repo (else this one): verified parts, each a task that waits for those it needs.",
+    help="First split the request into parts, over all --repo or in this one. Each part is a task that waits for those it needs.",
 )
 @option(
     "--after",
     multiple=True,
     metavar="TASK[:STAGE]",
-    help="Begin when that task is delivered, or has passed STAGE; repeatable. Elsewhere: REPOSITORY/TASK.",
+    help="Begin when that task is delivered, or has passed STAGE; repeatable. In another repository: REPOSITORY/TASK.",
 )
-@option("--from-issue", metavar="FILE|URL", help="The request is an issue; the same one is started once.")
+@option("--from-issue", metavar="FILE|URL", help="Take the request from this issue. AgentForge starts each issue once.")
 @option("--detach", is_flag=True, help="Put the task into the queue, for a worker.")
 @option(
     "--priority",
@@ -94,20 +98,22 @@ Examples:
     default=100,
     help="Priority in the queue: 1 comes first; the default is 100.",
 )
-@option("--at", metavar="TIME", help="Begin then: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
-@option("--every", metavar="CRON", help="Begin again and again: five fields of cron, daily, weekly. See --at.")
+@option("--at", metavar="TIME", help="Begin at this time: 2026-11-23T06:00, 18:30, +2h. A worker must run.")
+@option(
+    "--every", metavar="CRON", help="Begin again and again: five fields of cron, daily or weekly. A worker must run."
+)
 @option(
     "--attempts",
     type=click.IntRange(1, 16),
     default=1,
     metavar="N",
-    help="Make N independent attempts at the implementation and deliver the best: all rules, mutation score, smallest diff.",
+    help="Make N independent attempts at the implementation, and deliver the best by rules, mutation score and size.",
 )
 @option(
     "--attempts-from",
     type=click.Choice(("red", "green")),
     default="green",
-    help="red: each attempt writes its own tests, too. Else all work on the same.",
+    help="With red, each attempt also writes its own tests; otherwise all use the same tests.",
 )
 @trust_option
 @log_option

@@ -40,7 +40,7 @@ Examples:
 """
 )
 @click.argument("task_id", metavar="[ID]", required=False)
-@click.option("--all", "everywhere", is_flag=True, help="This repository and all of `agentforge repo list`.")
+@click.option("--all", "everywhere", is_flag=True, help="Show this repository and all of `agentforge repo list`.")
 @click.option("--watch", "watched", is_flag=True, help="Update the output whenever a task changes, until Ctrl-C.")
 @cwd_option
 @form_options

@@ -62,7 +62,7 @@ def cheats(names: tuple[str, ...], processes: int | None, detector: str | None, 
     """Play every trick of the catalogue, or the named ones, through the whole pipeline.
 
     Each trick must be refused and its honest twin delivered; exit code 4 when one of them is not. No model is asked, nothing
-    is written but a temporary folder. docs/cheats.md describes the tricks, and tells what each detector refuses alone.
+    is written but a temporary folder. docs/cheats.md describes the tricks, and says which detectors are needed.
     """
     at_a_time = processes or os.cpu_count() or 1
     if detector:
@@ -127,9 +127,9 @@ Examples:
 def attacks(names: tuple[str, ...], as_json: bool) -> int:
     """Play every attack, or those of the named classes, against the decisions and the sandbox of this machine.
 
-    What is refused is run in the sandbox all the same, as if it had been allowed. Afterwards the commands of every day, none
-    of which may be asked about. Exit code 4 when an attack got through or a harmless command did not. `agentforge doctor` tells
-    how the last whole suite went.
+    AgentForge also runs refused attacks in the sandbox, as if they had been allowed. Then it tries everyday commands,
+    and may ask about none of them. Exit code 4 means that an attack got through, or that a harmless command did not.
+    `agentforge doctor` shows the result of the last whole suite.
     """
     cases, everyday = chosen_cases(names), (*everyday_commands(), *everyday_commands("auto"))
     with scratch("attacks") as folder:
@@ -157,8 +157,8 @@ Examples:
 def injections(names: tuple[str, ...], as_json: bool) -> int:
     """Hide every instruction of the catalogue, or the named ones, from a model that obeys it.
 
-    Nothing may leave the machine and nothing outside the task's scope may change; exit code 4 when something does. No model is
-    asked; `agentforge doctor` tells how the last whole suite went. docs/injections.md describes the cases.
+    Nothing may leave the machine and nothing outside the task's scope may change; exit code 4 when something does. No
+    model is asked; `agentforge doctor` shows the result of the last whole suite. docs/injections.md describes the cases.
     """
     chosen = chosen_injections(names)
     width = max(map(len, chosen))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.app.tools.listing import tool_list
+from agentforge.app.tools.folder_tools import tool_list
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -35,7 +35,9 @@ Examples:
   agentforge tools list --json
 """,
 )
-@click.option("--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="Whose tools.")
+@click.option(
+    "--mode", "work_mode", type=click.Choice(["build", "plan"]), default="build", help="List the tools of this mode."
+)
 @json_option
 def list_tools(work_mode: str, as_json: bool) -> int:
     """List the tools that can be called here; servers that were never seen are started to ask them."""

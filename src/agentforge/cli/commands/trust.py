@@ -38,8 +38,8 @@ class _PathOrCommand(click.Group):
     invoke_without_command=True,
     epilog="""\b
 Covered: hooks, .agentforge/tools, checks, stages, contracts with commands, skills, MCP configuration (.mcp.json too),
-.env, AGENTS.md, and the settings that run or steer something or protect less than yours. Nothing of these is used
-before you agreed, and every changed byte asks again.
+.env, AGENTS.md, and the settings that run or steer something or protect less than yours. AgentForge uses none of these
+before you agree, and asks again when a byte changes.
 \b
 Examples:
   agentforge trust

@@ -26,14 +26,14 @@ Examples:
   agentforge verify origin/agentforge/task-20261121-slugify --json
 
 \b
-Exit code: 0 all held, 4 something does not hold, 9 something was altered or damaged.
+Exit code: 0 everything holds, 4 something does not hold, 9 something was altered or damaged.
 """
 )
 @click.argument("target", metavar="ID|BRANCH|BUNDLE|PATH")
 @click.option("--rerun", is_flag=True, help="Measure everything again in fresh checkouts, without a cache.")
 @click.option(
     "--key", "keys", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="A public key (OpenSSH or PEM); one of those given must have signed. Without it: the keys folder.",
+    help="A public key (OpenSSH or PEM). One of the keys that you name must have signed; the default is your keys folder.",
 )  # fmt: skip
 @cwd_option
 @json_option

@@ -39,7 +39,7 @@ Examples:
   agentforge violations list --all --json
 """,
 )
-@click.option("--all", "with_all", is_flag=True, help="Show those of the baseline and the exempt ones, too.")
+@click.option("--all", "with_all", is_flag=True, help="Also show those that are exempt or part of the baseline.")
 @click.option("--rule", metavar="RULE", help="Only this rule: an id, check/id, or a pattern.")
 @cwd_option
 @json_option

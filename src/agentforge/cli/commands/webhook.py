@@ -35,7 +35,7 @@ Examples:
 def serve_webhook(secret_file: str, host: str, port: int, label: str, cwd: str | None) -> int:
     """Take GitHub's webhooks about issues, and put a task of this repository into the queue for each.
 
-    A delivery must be signed (HMAC SHA-256, X-Hub-Signature-256); what is delivered again starts nothing.
+    A delivery must be signed (HMAC SHA-256, X-Hub-Signature-256); a repeated delivery starts nothing.
     """
 
     place = open_place(cwd)

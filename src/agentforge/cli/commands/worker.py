@@ -19,15 +19,18 @@ Examples:
 """
 )
 @click.option(
-    "--concurrency", type=click.IntRange(1, 256), metavar="N", help="Tasks at once; else fleet.concurrency, 1."
+    "--concurrency",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="How many tasks at once; the default is fleet.concurrency, else 1.",
 )
 @click.option("--until-empty", is_flag=True, help="End when nothing is left that could be driven.")
 @cwd_option
 def worker(concurrency: int | None, until_empty: bool, cwd: str | None) -> int:
     """Take tasks from the queue and drive them until told to stop.
 
-    Ctrl-C or SIGTERM: every task finishes its step and goes back into the queue; the second time they end at once. A
-    worker that dies is missed: another one goes on with its tasks.
+    Ctrl-C or SIGTERM: every task finishes its step and goes back into the queue; the second time they end at once. If a
+    worker dies, another one takes over its tasks.
     """
 
     place = open_place(cwd)

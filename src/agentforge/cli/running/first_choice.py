@@ -30,6 +30,7 @@ from agentforge.local.catalogue import default_entry
 from agentforge.models.providers import PROVIDERS
 
 _KEYED = ("openrouter", "openai", "anthropic")
+_NOBODYS = "none"
 _MOST_NAMES = 20
 
 
@@ -62,12 +63,19 @@ def choose_model(place: Place, *, project: Path | None = None) -> bool:
         False where the person leaves without one; nothing was written then.
     """
     entry = default_entry()
-    click.echo("  1  an API key of OpenRouter, OpenAI or Anthropic")
-    click.echo(f"  2  a model on this machine: {entry.bytes / 1e9:.1f} GB are downloaded once; no key; for small tasks")
-    click.echo("  3  a server with an OpenAI-compatible address: Ollama, LM Studio, vLLM, ...")
+    size = f"{entry.bytes / 1e9:.1f} GB"
+    click.echo(
+        "  1  Use an API key of OpenRouter, OpenAI or Anthropic. You paste it, and AgentForge tries and keeps it."
+    )
+    click.echo(
+        f"  2  Use a model on this machine. AgentForge downloads {size} once. It needs no key and does small tasks."
+    )
+    click.echo("  3  Use a server with an OpenAI-compatible address: Ollama, LM Studio, vLLM, ...")
     ways = {"1": _by_key, "2": _on_this_machine, "3": _by_address}
     while True:
-        word = str(click.prompt("Which one? 1, 2, 3, or q to leave", default="q", show_default=False)).strip().lower()
+        word = (
+            str(click.prompt("Which one? Type 1, 2, 3, or q to leave", default="q", show_default=False)).strip().lower()
+        )
         if word in ("q", "quit", "exit"):
             click.echo("Nothing was written. `agentforge init` asks this again; `agentforge demo` needs no model.")
             return False
@@ -93,13 +101,27 @@ def _is_configured(place: Place) -> bool:
 def _by_key(place: Place, project: Path | None) -> Setup | None:
     """A key that its provider takes; None where none is pasted."""
     while key := str(
-        click.prompt("Paste the key; it is not shown", default="", show_default=False, hide_input=True)
+        click.prompt(
+            "Paste the key (it is not shown; leave it empty to go back)",
+            default="",
+            show_default=False,
+            hide_input=True,
+        )
     ).strip():
-        provider = provider_of(key) or str(click.prompt("Whose key is it?", type=click.Choice(_KEYED)))
+        provider = provider_of(key) or _whose()
+        if provider == _NOBODYS:
+            continue
         setup = Setup(provider=provider, model=PROVIDERS[provider].name, key=key, project=project)
         if _answers(setup, place):
             return setup
     return None
+
+
+def _whose() -> str:
+    """The provider of a key that does not show it; `none` where it was pasted by mistake."""
+    return str(
+        click.prompt("The key does not show whose it is. Which provider?", type=click.Choice((*_KEYED, _NOBODYS)))
+    )
 
 
 def _on_this_machine(place: Place, project: Path | None) -> Setup | None:
@@ -107,11 +129,11 @@ def _on_this_machine(place: Place, project: Path | None) -> Setup | None:
     if find_spec("xllamacpp") is None:
         command = command_for("local")
         if not click.confirm(
-            f"The library that serves it is not installed. Run this now?\n  {command}\n", default=True
+            f"The library that serves the model is not installed. Run this command now?\n  {command}\n", default=True
         ):
             return None
         if subprocess.run(shlex.split(command), check=False).returncode:
-            click.echo(f"It could not be installed. Run it yourself, then: {Path(sys.argv[0]).name} init", err=True)
+            click.echo(f"The command failed. Run it yourself, and then: {Path(sys.argv[0]).name} init", err=True)
             return None
     pull_model("", place=place)
     return Setup(provider="local", model=default_entry().name, project=project)
@@ -125,7 +147,7 @@ def _by_address(place: Place, project: Path | None) -> Setup | None:
     try:
         offer = offer_of(address)
     except ModelAuthError:
-        key = str(click.prompt("It wants a key; paste it", hide_input=True)).strip()
+        key = str(click.prompt("The server wants a key. Paste it (it is not shown)", hide_input=True)).strip()
         offer = offer_of(address, key=key)
     for number, name in enumerate(offer.names[:_MOST_NAMES], start=1):
         click.echo(f"  {number}  {name}")
@@ -138,13 +160,13 @@ def _named(names: tuple[str, ...]) -> str:
     """One of the names of a server: the only one, or the one that is typed, by number or by name."""
     if len(names) == 1:
         return names[0]
-    typed = str(click.prompt("Which model? A number or a name", default="1")).strip()
+    typed = str(click.prompt("Which model? Type its number or its name", default="1")).strip()
     return names[int(typed) - 1] if typed.isdecimal() and 0 < int(typed) <= len(names) else typed
 
 
 def _answers(setup: Setup, place: Place) -> bool:
     """Have the model say one word, and tell what came of it."""
-    click.echo(f"asking {setup.provider}/{setup.model} for one word ...")
+    click.echo(f"AgentForge asks {setup.provider}/{setup.model} for one word ...")
     problem = checked(setup, place.cwd, place.environ)
     if problem:
         click.echo(f"{problem}\nNothing was written.", err=True)
@@ -168,6 +190,7 @@ def tell_of_grading(place: Place, flag: str | None) -> None:
     if is_graded_by_itself(spec, place.settings) and not grade_of(spec, environ=place.environ):
         most = place.settings.number("model.grade_s")
         click.echo(
-            f"{spec.full_name} is graded on this machine first: once, about {most:.0f} seconds (model.grade = off leaves it out)",
+            f"AgentForge first tries {spec.full_name} on twelve small tasks, once and for at most {most:.0f} seconds "
+            "(`model.grade = off` skips this).",
             err=True,
         )

@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "abort": ("resume:abort", "End a task for good."),
     "escalations": ("escalations:escalations", "List and show the questions that wait for a human."),
     "resolve": ("resolve:resolve", "Answer, approve, reject or abort an escalation."),
-    "notify": ("notify:notify", "Notify people of what waits for them, and apply deadlines."),
+    "notify": ("notify:notify", "Send reminders and held-back messages, and apply deadlines."),
     "inspect": ("inspect:inspect", "Look into a task: contexts, actions, diffs, events."),
     "replay": ("replay:replay", "Play a task again from its record, or apply its changes elsewhere."),
     "fork": ("fork:fork", "Make a new task that begins at a step of another one."),
@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "violations": ("violations:violations", "List and show what the last check found."),
     "fix": ("fix:fix", "Repair a violation on a verified branch."),
     "refactor": ("refactor:refactor", "Rename, move or delete Python code by its syntax tree, without a model."),
-    "init": ("init:init", "Set up AgentForge for yourself or a project, in three questions at most."),
+    "init": ("init:init", "Choose a model, for yourself or for a project."),
     "config": ("config:config", "Show the settings, each with its origin, and change them."),
     "skills": ("skills:skills", "List skills, or check one that you write."),
     "policy": ("policy:policy", "Show what the agent may do here without asking, and change it."),
@@ -124,7 +124,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="`agentforge COMMAND --help` shows flags and examples. `agentforge demo` shows the whole way.",
+    epilog="`agentforge COMMAND --help` shows options and examples. `agentforge demo` plays a whole run.",
 )
 @option("--version", "-V", is_flag=True, help="Print the version.")
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
@@ -138,8 +138,8 @@ class LazyGroup(click.Group):
 def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
     """Turn a request into a verified branch, with proof. Without a command, open the interactive agent.
 
-    On a terminal it opens the screen; in a pipe every line is a message. The options below are for it; a command has its
-    own.
+    On a terminal, the agent opens the screen; in a pipe, every line is a message to it. The options below are for the
+    agent; each command has options of its own.
     """
     if version:
         from agentforge import __version__

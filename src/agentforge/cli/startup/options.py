@@ -103,7 +103,7 @@ def log_option(command: Decorated) -> Decorated:
     return option(
         "--log-format",
         type=click.Choice(("text", "json")),
-        help="json: one JSON line per event on standard error, without what was said.",
+        help="With json, write one JSON line per event to standard error, without the words of people and models.",
     )(command)
 
 
@@ -135,8 +135,8 @@ def _with_limits(command: Decorated, *, increase: bool) -> Decorated:
                 "Stop after this working time, such as 30m or 2h; waiting for humans does not count.",
             ),
             ("--stage-attempts", click.IntRange(min=1), "Attempts at a stage before AgentForge asks a human."),
-            ("--usd-per-minute", money, "Pause when a minute costs more."),
-            ("--tokens-per-minute", number, "Pause when a minute uses more tokens."),
+            ("--usd-per-minute", money, "Pause the task when a minute costs more."),
+            ("--tokens-per-minute", number, "Pause the task when a minute uses more tokens."),
         )
     ):
         command = option(name, type=kind, help=text)(command)

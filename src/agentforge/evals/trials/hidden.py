@@ -12,6 +12,7 @@ from agentforge.config.paths import data_dir
 from agentforge.languages.catalogue import has_tests
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.outcome import file_of
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
@@ -84,7 +85,10 @@ def is_test_file(path: str) -> bool:
 
 
 def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str]) -> Iterator[str]:
-    for error in run.collection_errors:
+    heard = {file_of(name) for name in run.outcomes}
+    unheard = any(path not in heard for path, text in hidden.items() if holds_tests(path, text))
+    errors = [one for one in run.collection_errors if unheard or file_of(one.id) in hidden]
+    for error in errors:  # of other files, where every hidden one was heard, they are not this commit's
         said = error.failure.message if error.failure else error.text
         yield f"{error.id} cannot be collected: {said.strip()[:200]}"
     for name, one in run.outcomes.items():
@@ -94,7 +98,7 @@ def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str
         yield "the hidden tests did not end in time"
     ran = {name.partition("[")[0] for name in (*run.outcomes, *uncounted)}
     for path, text in hidden.items():
-        missing = [] if run.timed_out or run.collection_errors else sorted(set(_names(path, text)) - ran)
+        missing = [] if run.timed_out or errors else sorted(set(_names(path, text)) - ran)
         yield from (f"{name} was not run" for name in missing)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
+from agentforge.languages.changed_part import changed_part
 from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, broken, parsed, replaced, span
 from agentforge.languages.mutant import Mutant, short
 
@@ -35,22 +36,24 @@ _MADE = frozenset({"identifier", "member_expression", "call_expression"})
 _FUNCTION_NAMES = frozenset({"variable_declarator", "pair", "public_field_definition", "field_definition"})
 
 
-def javascript_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+def javascript_mutants(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
     """Every mutant of the changed lines of a file, in order; () for a file that cannot be parsed.
 
     Left out are types, imports, comments, text for people (logs, messages of errors) and what is shown by JSX.
 
     Args:
         lines: a bit for each changed line.
+        before: the file as it was, whose parts of a changed line are left out; None = nothing is.
     """
     text = data.decode("utf-8", "replace")
     root = parsed(path, text)
     if root is None or broken(root) or text.encode() != data:
         return ()
+    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
     seen, found = {text}, []
     for kind, node, new in _walk(root, wordy=False):
         first, last = node.range().start.line + 1, node.range().end.line + 1
-        if not lines >> first & 1:
+        if not part.holds_node(node):
             continue
         made = replaced(text, [(*span(node), new)])
         again = parsed(path, made) if made not in seen else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agentforge.languages.changed_part import changed_part
 from agentforge.languages.mutant import Mutant, short
 from agentforge.languages.native.source import Function, functions, native_language, native_tree, span
 from agentforge.languages.native.values import statement
@@ -50,19 +51,21 @@ _MESSAGES = ("panic(", "errors.New(", "fmt.Errorf(")
 _WORDY = frozenset({"throw_statement", "panic!", "macro_invocation"})
 
 
-def native_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+def native_mutants(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
     """Every mutant of the changed lines of a file, in order; () for another language, or a text that cannot be parsed.
 
     Left out are types, imports, comments and text for people (logs, panics, messages of exceptions).
 
     Args:
         lines: a bit for each changed line.
+        before: the file as it was, whose parts of a changed line are left out; None = nothing is.
     """
     language = native_language(path)
     text = data.decode("utf-8", "replace")
     root = native_tree(language, text) if language and text.encode() == data else None
     if root is None or root.find(kind="ERROR") is not None:
         return ()
+    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
     found: list[Mutant] = []
     seen = {text}
     for function in functions(root, language):
@@ -70,7 +73,7 @@ def native_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
             first, last = node.range().start.line + 1, node.range().end.line + 1
             start, end = span(node)
             made = f"{text[:start]}{new}{text[end:]}"
-            if not lines >> first & 1 or made in seen:
+            if not part.holds_node(node) or made in seen:
                 continue
             seen.add(made)
             found.append(

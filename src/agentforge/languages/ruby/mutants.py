@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agentforge.languages.changed_part import changed_part
 from agentforge.languages.mutant import Mutant, short
 from agentforge.languages.ruby.source import methods, ruby_tree, span
 
@@ -29,18 +30,20 @@ _LEFT_OUT = frozenset({"comment", "method_parameters", "regex", "heredoc_body", 
 _SPEAKING = ("puts ", "p ", "print ", "warn ", "logger.", "Rails.logger", "raise ", "$stderr", "$stdout")
 
 
-def ruby_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+def ruby_mutants(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
     """Every mutant of the changed lines of a file, in order; () for a text that cannot be parsed.
 
     Left out are comments, parameters and text for people (what is printed, logged or raised).
 
     Args:
         lines: a bit for each changed line.
+        before: the file as it was, whose parts of a changed line are left out; None = nothing is.
     """
     text = data.decode("utf-8", "replace")
     root = ruby_tree(text) if text.encode() == data else None
     if root is None:
         return ()
+    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
     found: list[Mutant] = []
     seen = {text}
     for method in methods(root):
@@ -48,7 +51,7 @@ def ruby_mutants(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
             first, last = node.range().start.line + 1, node.range().end.line + 1
             start, end = span(node)
             made = f"{text[:start]}{new}{text[end:]}"
-            if not lines >> first & 1 or made in seen or ruby_tree(made) is None:
+            if not part.holds_node(node) or made in seen or ruby_tree(made) is None:
                 continue
             seen.add(made)
             found.append(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from agentforge.workspace.protection.reconciliation import Settled
     from agentforge.workspace.sandbox.box import Box
 
+_IN_A_STAGE = {"destructive": "remove single files by name; whole folders only below /tmp, which is the sandbox's own"}
+
 
 def tool_context(
     state: RunState, stage: Stage, runtime: Runtime, *, may_write: Callable[[str], str | None]
@@ -152,7 +154,8 @@ def stage_approval(
     state: RunState, stage: Stage, runtime: Runtime
 ) -> Callable[[Tool, Mapping[str, object]], str | None]:
     """The judge of every tool call of a stage; nobody is there to ask."""
-    return approval(lambda: stage_policy(state, stage, runtime), allowed=runtime.permits.allowed_tools)
+    permits = runtime.permits
+    return approval(lambda: stage_policy(state, stage, runtime), allowed=permits.allowed_tools, instead=_IN_A_STAGE)
 
 
 def may_read(state: RunState, stage: Stage, runtime: Runtime) -> Callable[[str], bool]:

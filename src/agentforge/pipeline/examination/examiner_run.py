@@ -16,7 +16,7 @@ from agentforge.agent.limits import exhausted, time_left_s
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_finish_step
 from agentforge.agent.spec import AgentSpec
-from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import counted_limit, one_line
 from agentforge.context.minimal import StepContext

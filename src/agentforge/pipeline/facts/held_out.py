@@ -17,7 +17,7 @@ from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
 from agentforge.pipeline.ledger.entries import ledger_of
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.ledger.promises import claims_of_asks, stands_alone
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts

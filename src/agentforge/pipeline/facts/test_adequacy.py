@@ -18,8 +18,9 @@ from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.testing.coverage import bits_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
+from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.product_files import product_files
-from agentforge.verification.stages.strength import Change, measure_strength
+from agentforge.verification.stages.strength import measure_strength
 
 STRENGTH_VERSION = 2
 """Of what is measured here: from 2 on a delivery tells in one line what is untested; earlier reports stay as they were."""
@@ -46,24 +47,28 @@ def strength(
         unknown = {"measured": False, "note": note}
         return {"coverage": unknown, "mutation": unknown, "strength_version": STRENGTH_VERSION}, {}
 
-    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
-    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
-    bounds = MutationBounds(
-        most=int(_setting(runtime, "mutants", 20)),
-        seconds=min(_setting(runtime, "mutants_s", 60), share),
-        seed=_seed(state),
-    )
     measured, evidence = measure_strength(
         bounded_rig(state, runtime),
         _change(state, runtime, facts, tree=tree),
         base_tree=state.work.trees["baseline"],
         red_tree=state.work.trees.get("red", state.work.trees["baseline"]),
         tree=tree,
-        bounds=bounds,
+        bounds=mutation_bounds(state, runtime),
     )
     apart = reaching_nothing(cast("Json", measured["coverage"]))
     judged = {**_judgeable(state, runtime, measured), **({"belongs_to": apart} if apart else {})}
     return {**measured, **judged, "strength_version": STRENGTH_VERSION}, evidence
+
+
+def mutation_bounds(state: RunState, runtime: Runtime) -> MutationBounds:
+    """What may be spent on mutants of one tree."""
+    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
+    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
+    return MutationBounds(
+        most=int(_setting(runtime, "mutants", 20)),
+        seconds=min(_setting(runtime, "mutants_s", 60), share),
+        seed=_seed(state),
+    )
 
 
 def reaching_nothing(coverage: Json) -> list[dict[str, object]]:

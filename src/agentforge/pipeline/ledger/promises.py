@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.ledger.entries import Tense, examples_of, is_wanted_somewhere, ledger_of
-from agentforge.pipeline.ledger.placing import left_out, placed
+from agentforge.pipeline.ledger.placement import left_out, placed
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import reopens
 from agentforge.pipeline.model.stage import Json, items

@@ -9,7 +9,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.inspection import inert_words
 from agentforge.pipeline.ledger.entries import LedgerEntry
 from agentforge.pipeline.ledger.mapping import Becomes
-from agentforge.pipeline.ledger.placing import left_out, placed
+from agentforge.pipeline.ledger.placement import left_out, placed
 from agentforge.pipeline.model.stage import Json, action_of, items
 from agentforge.tokens import cut_middle
 

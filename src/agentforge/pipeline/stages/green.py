@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from agentforge.agent.effects import Effect
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.ledger.promises import doubtful
+from agentforge.pipeline.model.effects import MeasureImpact
+from agentforge.pipeline.model.revisits import reopening
 from agentforge.pipeline.model.stage import Json, Stage, items
 
 
@@ -75,6 +81,11 @@ def mutation(facts: Json) -> dict[str, object]:
     return {"mutation": {**{key: told.get(key) for key in ("score", "killed", "run", "seed")}, "survivors": survivors}}
 
 
+def _impact_first(state: RunState, _order: Sequence[str]) -> Effect | None:
+    """Measure once which tests the change may break."""
+    return MeasureImpact() if "impact" not in state.work.facts and "red" in state.work.facts else None
+
+
 STAGE = Stage(
     name="green",
     produces="implementation",
@@ -104,4 +115,6 @@ STAGE = Stage(
     needs_model=needs_model,
     draft=draft,
     complete=complete,
+    begins_with=(_impact_first,),
+    on_passed=lambda state: reopening(state) or doubtful(state),
 )

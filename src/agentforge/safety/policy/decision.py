@@ -18,6 +18,7 @@ from agentforge.safety.policy.path_policy import (
     absolute,
     folder_of,
     is_below,
+    is_scratch,
     judge_read,
     judge_steering,
     judge_write,
@@ -39,6 +40,8 @@ from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
 
 _LEAVING = (CommandClass.NETWORK,)
+_ANYWHERE = (CommandClass.READ_ONLY,)
+_OF_GIT = (CommandClass.GIT_READ, CommandClass.GIT_WRITE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +110,6 @@ class Decision:
 
 def decide_command(line: str, policy: Policy) -> Decision:
     """Decide about a bash line; nothing is run and no file is opened."""
-
     script = read_line(line)
     parts: list[Part] = []
     for command in script.commands:
@@ -182,19 +184,15 @@ def _by_mode(kind: CommandClass, policy: Policy) -> Consent:
 
 
 def _command_parts(command: ShellCommand, policy: Policy) -> list[Part]:
-
     bare = not command.words and not command.assignments
     parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
     for redirect in command.redirects:
         if redirect.operator == "<<<":
             continue
-        kind = CommandClass.WRITE if redirect.writes else CommandClass.READ_ONLY
-        judged = Judged(
-            kind=kind,
-            reason="writes the file" if redirect.writes else "reads the file",
-            reads=() if redirect.writes else (redirect.target,),
-            writes=(redirect.target,) if redirect.writes else (),
-        )
+        if redirect.writes:
+            judged = Judged(kind=CommandClass.WRITE, reason="writes the file", writes=(redirect.target,))
+        else:
+            judged = Judged(kind=CommandClass.READ_ONLY, reason="reads the file", reads=(redirect.target,))
         part = _judged_part(judged, command, policy)
         quiet = (
             redirect.target.value in ("/dev/null", "/dev/stdout", "/dev/stderr") and part.verdict is not Consent.DENY
@@ -208,6 +206,8 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     argv = " ".join(word.known for word in judged.argv)
     text = argv.replace("\0", "...") if judged.argv else command.text
     command = replace(command, folders=nested(command.folders, judged.folders))
+    if judged.name == "rm" and not judged.fatal and _is_private(judged.writes, command, policy):
+        judged = replace(judged, kind=CommandClass.WRITE, reason="removes what is private to the sandbox")
     if judged.fatal:
         return Part(text=text, kind=judged.kind, verdict=Consent.DENY, reason=judged.reason)
     reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
@@ -225,6 +225,12 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
     return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+
+
+def _is_private(words: Sequence[Word], command: ShellCommand, policy: Policy) -> bool:
+    """Whether all of these paths lie in folders that are private to the sandbox."""
+    places = [absolute(word, folder, policy.ground) for word in words for folder in command.folders]
+    return bool(places) and all(is_scratch(place, policy.ground) for place in places)
 
 
 def _is_piped(word: Word) -> bool:
@@ -257,18 +263,14 @@ def _folder_findings(judged: Judged, command: ShellCommand, policy: Policy) -> l
     """What speaks against the folders in which a command may run: code is run, and git asked, only inside the workspace."""
     found = []
     for folder in command.folders:
-        if not folder and folder is not None:
-            continue
         if folder is None:
             found.append(PathFinding(verdict=Consent.ASK, reason="runs in a folder that only the run knows"))
+        if not folder:
             continue
         where = normpath(folder_of(folder, policy.ground))
         finding = judge_read(where, policy.ground)
-        if (
-            finding.verdict is Consent.ALLOW
-            and judged.kind is not CommandClass.READ_ONLY
-            and not is_below(finding.path, policy.ground.root)
-        ):
+        free = judged.kind in _ANYWHERE or (judged.kind not in _OF_GIT and is_scratch(where, policy.ground))
+        if finding.verdict is Consent.ALLOW and not free and not is_below(finding.path, policy.ground.root):
             finding = replace(finding, verdict=Consent.ASK, reason=f"runs in {where}, outside the workspace")
         found.append(finding)
     if judged.kind is CommandClass.GIT_READ:

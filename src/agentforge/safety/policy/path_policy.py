@@ -226,5 +226,12 @@ def _below(path: str, root: str) -> str | None:
     return path[len(root) + 1 :] if path.startswith(root.rstrip("/") + "/") else None
 
 
+def is_scratch(path: str | None, ground: PathPolicy) -> bool:
+    """Whether a path lies in a folder that is private to the sandbox, and neither in the workspace nor around it."""
+    real = _real(_climbed(path), ground) if path is not None else ""
+    apart = not _inside(real, (ground.root,)) and not _inside(ground.root, (real,))
+    return path is not None and apart and _inside(path, ground.scratch) and _inside(real, ground.scratch)
+
+
 def _inside(path: str, roots: tuple[str, ...]) -> bool:
     return any(_below(path, root) is not None for root in roots)

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 Ask = Callable[["Decision"], bool]
 """Puts a decision to a person: whether the call may be made."""
 
+_STAY = "stay inside the workspace and leave protected files alone"
+_WRITE_OUT = "write the value out, or put the lines into a script file that you run"
+_BY_REASON = {
+    "outside the workspace": _STAY,
+    "protected": _STAY,
+    "may hold secrets": "do without the contents of that file",
+    "from its input": "give the code in a here document, as in python - <<'E', or in a file",
+    "not understood": "write it as plain commands, or as a script file that you run",
+    "only the run knows": _WRITE_OUT,
+    "only at run time": _WRITE_OUT,
+}
 _ALWAYS = ("submit", "ask")
 _INSTEAD = {
     "network": "work with what is in the repository",
@@ -34,6 +45,7 @@ def approval(
     *,
     ask: Ask | None = None,
     allowed: Collection[str] | None = None,
+    instead: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Tool, Mapping[str, object]], str | None]:
     """Make the judge that the dispatch asks before every call.
 
@@ -41,6 +53,7 @@ def approval(
         policy: what holds now.
         ask: asks a person; None = nobody is there, and what would be asked about is refused.
         allowed: names or patterns of the tools that may be called at all; None = every one that is offered.
+        instead: other advice for classes of commands.
     Returns:
         A judge: None lets the call pass, a text says which part was refused, why, and what to do instead.
     """
@@ -53,7 +66,7 @@ def approval(
         decision = decide_tool(tool, arguments, policy())
         if decision.verdict == "allow" or (decision.verdict == "ask" and ask is not None and ask(decision) is True):
             return None
-        return refusal(decision, asked=ask is not None)
+        return refusal(decision, asked=ask is not None, instead=instead)
 
     return judge
 
@@ -99,10 +112,9 @@ def refusal(decision: Decision, *, asked: bool, instead: Mapping[str, str] = Map
 
 
 def _instead(part: Part, advice: Mapping[str, str]) -> str:
-    if "outside the workspace" in part.reason or "protected" in part.reason:
-        return "stay inside the workspace and leave protected files alone"
-    if "may hold secrets" in part.reason:
-        return "do without the contents of that file"
+    for words, told in _BY_REASON.items():
+        if words in part.reason:
+            return told
     return advice.get(part.kind.value, "go on within what is allowed")
 
 

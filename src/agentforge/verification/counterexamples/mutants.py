@@ -36,6 +36,7 @@ def measure_mutants(
     passing: Sequence[str],
     edits: Edits = NO_EDITS,
     bounds: MutationBounds,
+    base_tree: str = "",
 ) -> dict[str, Any]:
     """Count how many small wrong changes of the changed lines the tests notice.
 
@@ -43,6 +44,7 @@ def measure_mutants(
         changed: path -> changed lines as bits, product files only.
         traced: what the tests executed on this very tree.
         passing: tests that pass on it, those that are run first where a line has too many; others show nothing.
+        base_tree: what stood in its lines already is left as it is; "" = whole lines are changed.
     Returns:
         {measured, note, seed, possible, run, killed, survived, score, survivors: [{id, path, line, function, kind, before,
         after, tests}], not_run, cpu_s}; `score` is None when nothing was run.
@@ -51,7 +53,7 @@ def measure_mutants(
     if reason:
         return nothing_run(reason, bounds)
     rank = {name: number for number, name in enumerate(passing)}
-    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines)]
+    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines, base_tree)]
     chosen = choose(possible, seed=bounds.seed, most=bounds.most)
     if not chosen:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
@@ -99,6 +101,33 @@ def killed_by(
     return out
 
 
+def noticing(
+    rig: Rig,
+    tree: str,
+    versions: Sequence[Mutant],
+    tests: Sequence[Sequence[str]],
+    *,
+    edits: Edits,
+    bounds: MutationBounds,
+) -> dict[int, frozenset[str]] | None:
+    """Run wrong versions of files and tell for each, by its number, which of its own tests notice it.
+
+    Args:
+        tests: for each version the ids that are run against it, which pass on the tree as it is; a version without is not run.
+    Returns:
+        the versions that were run; None where the tests do not pass beside them although nothing is wrong.
+    """
+    records = _records(rig, tree, versions, tests, edits=edits, bounds=bounds, every=True)
+    statuses, note = _read(records, versions) if records else ({}, "")
+    if note and not statuses:
+        return None
+    return {
+        number: frozenset(map(str, one.get("all") or tests[number])) if one["status"] in COUNTED else frozenset()
+        for number, one in statuses.items()
+        if one["status"] != "not run"
+    }
+
+
 def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
     if bounds.most < 1:
         return "switched off by [verification] mutants = 0"
@@ -107,9 +136,10 @@ def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
     return "" if traced.measured else f"it is not known what each test executes: {traced.note}"
 
 
-def _of_file(rig: Rig, tree: str, path: str, lines: int) -> tuple[Mutant, ...]:
+def _of_file(rig: Rig, tree: str, path: str, lines: int, base_tree: str = "") -> tuple[Mutant, ...]:
     data = rig.git.show(tree, path) if path.endswith(".py") else None
-    return mutants_of(path, data, lines=lines) if data is not None else ()
+    before = rig.git.show(base_tree, path) if base_tree else None
+    return mutants_of(path, data, lines=lines, before=before) if data is not None else ()
 
 
 def _tests_of(mutant: Mutant, traced: Traced) -> tuple[str, ...]:
@@ -128,28 +158,33 @@ def _records(
     *,
     edits: Edits,
     bounds: MutationBounds,
+    every: bool = False,
 ) -> list[dict[str, Any]]:
-    """What the server says of the mutants that some test executes; [] when no test executes any."""
+    """What the server says of the mutants that some test executes; [] when no test executes any.
+
+    Args:
+        every: run all tests of a mutant, not only those before the first that notices it.
+    """
     numbers = [number for number in range(len(chosen)) if tests[number]]
     if not numbers:
         return []
     rows = [
         {
             "number": number, "path": chosen[number].path, "data": chosen[number].data.hex(),
-            "tests": list(tests[number]),
+            "tests": list(tests[number]), "every": every,
         }
         for number in numbers
     ]  # fmt: skip
-    every = sorted({name for number in numbers for name in tests[number]})
+    asked = sorted({name for number in numbers for name in tests[number]})
     key: dict[str, object] = {
         "mutants": [[chosen[number].path, digest_bytes(chosen[number].data), list(tests[number])] for number in numbers],
         "version": _VERSION, "tree": tree, "plan": plan_digest(rig.plan), "edits": edits.digest,
-        "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+        "sandbox": rig.sandbox.kind, "at": str(rig.mount_at), **({"every": True} if every else {}),
     }  # fmt: skip
     known = rig.cache.recall(key) if rig.cache is not None else None
     records: list[dict[str, Any]] = known["records"] if known is not None else []
     if known is None:
-        plan = {"rows": rows, "tests": every, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
+        plan = {"rows": rows, "tests": asked, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
         records = _served(rig, tree, plan, edits=edits, timeout_s=2 * bounds.seconds + 2 * _FIRST_RUN_S)
         if rig.cache is not None and _whole(records, len(rows)):
             rig.cache.keep(key, {"records": records})

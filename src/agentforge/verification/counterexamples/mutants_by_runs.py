@@ -27,7 +27,7 @@ from agentforge.verification.mutation.choice import choose
 _LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
 _SURELY = 3
 _BROKEN = b"})] this is no code\n"
-MutantsOf = Callable[[str, bytes, int], Sequence[Mutant]]
+MutantsOf = Callable[[str, bytes, int, bytes | None], Sequence[Mutant]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +69,7 @@ def measure_mutants_by_runs(
     unchanged: SuiteRun,
     edits: Edits = NO_EDITS,
     bounds: MutationBounds,
+    base_tree: str = "",
 ) -> dict[str, Any]:
     """Count how many small wrong changes of the changed lines the tests notice: the named files first, then the whole suite.
 
@@ -76,6 +77,7 @@ def measure_mutants_by_runs(
         changed: path -> changed lines as bits, product files only.
         tests: the files of the new tests.
         unchanged: a run of these files, and perhaps of others, on the tree as it is.
+        base_tree: what stood in its lines already is left as it is; "" = whole lines are changed.
     Returns:
         as `measure_mutants`; `cpu_s` is 0: what the sandbox used is not known.
     """
@@ -84,7 +86,11 @@ def measure_mutants_by_runs(
         return nothing_run("switched off by [verification] mutants = 0", bounds)
     if making is None:
         return nothing_run(f"no mutants for {rig.plan.language} with the runner {rig.plan.runner}", bounds)
-    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines, making)]
+    possible = [
+        one
+        for path, lines in sorted(changed.items())
+        for one in _of_file(rig, tree, path, lines, making, base_tree=base_tree)
+    ]
     drawn = choose(possible, seed=bounds.seed, most=len(possible))
     if not drawn:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
@@ -163,12 +169,15 @@ def maker(rig: Rig) -> MutantsOf | None:
     """How mutants of this plan's language are made; None when nobody can."""
     language = of_runner(rig.plan.runner)
     made = language.mutants if language is not None else None
-    return (lambda path, data, lines: made(path, data, lines=lines)) if made is not None else None
+    if made is None:
+        return None
+    return lambda path, data, lines, before: made(path, data, lines=lines, before=before)
 
 
-def _of_file(rig: Rig, tree: str, path: str, lines: int, making: MutantsOf) -> Sequence[Mutant]:
+def _of_file(rig: Rig, tree: str, path: str, lines: int, making: MutantsOf, *, base_tree: str = "") -> Sequence[Mutant]:
     data = rig.git.show(tree, path)
-    return making(path, data, lines) if data is not None else ()
+    before = rig.git.show(base_tree, path) if base_tree else None
+    return making(path, data, lines, before) if data is not None else ()
 
 
 def _bench(

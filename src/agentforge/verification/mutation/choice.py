@@ -9,27 +9,29 @@ import ast
 import random
 from collections.abc import Callable, Iterator, Sequence
 
+from agentforge.languages.changed_part import ChangedPart, changed_part
 from agentforge.languages.mutant import Mutant, short
 from agentforge.verification.mutation.source import MutatedSource, MutationPlace, is_speaking, places
 
 _BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
 
 
-def mutants_of(path: str, data: bytes, *, lines: int) -> tuple[Mutant, ...]:
+def mutants_of(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
     """Every mutant of the changed lines of a Python file, in order; () for a file that cannot be parsed.
 
     Args:
         lines: a bit for each changed line.
+        before: the file as it was, whose parts of a changed line are left out; None = nothing is.
     """
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return ()
     source, seen, found = MutatedSource(data), {data}, []
+    part = changed_part(None if before is None else before.decode("latin-1"), data.decode("latin-1"), lines=lines)
     for place in places(tree):
         for kind, change in _changes(place, source):
-            first = getattr(change[0], "lineno", 0)
-            if not lines >> first & 1:
+            if not _is_of(part, place, change[0], source):
                 continue
             made = source.replaced(*change)
             if made not in seen and _compiles(made):
@@ -51,6 +53,15 @@ def choose(mutants: Sequence[Mutant], *, seed: int, most: int) -> tuple[Mutant, 
     queues = [_spread(functions[key], chance) for key in sorted(functions)]
     chance.shuffle(queues)
     return tuple(_in_turn(queues))[:most]
+
+
+def _is_of(part: ChangedPart, place: MutationPlace, node: ast.AST, source: MutatedSource) -> bool:
+    """Whether a node is of the change; of one that has no place of its own the whole file stands around it."""
+    if not hasattr(node, "lineno"):
+        return False
+    above = place.parent if node is place.node else place.node
+    around = source.span(above) if above is not None and hasattr(above, "lineno") else (0, len(source.data))
+    return part.holds(node.lineno, source.span(node), around, plain=isinstance(node, (ast.Constant, ast.Name)))
 
 
 def _changes(place: MutationPlace, source: MutatedSource) -> Iterator[tuple[str, Change]]:

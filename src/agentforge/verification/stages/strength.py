@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agentforge.languages.catalogue import runs_all
-from agentforge.languages.python.imports import reached
 from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
 from agentforge.testing.outcome import SuiteRun
@@ -16,10 +14,10 @@ from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import measure_mutants
 from agentforge.verification.counterexamples.mutants_by_runs import kept_builds, measure_mutants_by_runs
 from agentforge.verification.counterexamples.nearest_tests import tests_near
+from agentforge.verification.stages.change import Change
+from agentforge.verification.stages.requirement_coverage import requirement_rows
 from agentforge.verification.stages.statements import (
     Statement,
-    bare_annotations,
-    bodies_at,
     body_of,
     branches_not_taken,
     new_ones,
@@ -31,41 +29,6 @@ _LISTED = 50
 _ALSO_RUN = 300
 _MUTANTS = "runs the tests against small wrong changes"
 _KEEPING = ("refactor", "delete", "analyze")  # actions that change no behaviour of what they touch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A change and the tests that are to show it.
-
-    Attributes:
-        lines: changed lines of the product files, by path, as bits.
-        elsewhere: the same for files in other languages than Python.
-        shrunk: product files that only lost lines.
-        other: changed product files that no tracer can follow (data, templates, other languages).
-        deleted: product files that are gone.
-        action: create, modify, delete, refactor, fix or analyze.
-        requirements: id -> its tests as declared (`path::name`).
-        tests: {id, kind} of the tests that RED froze.
-        named: requirement -> (path, name) of the declared functions that its text names.
-        declared: names of all declared symbols.
-        frozen: paths that are run as RED left them.
-        impacted: ids of existing tests that ran the changed files at the base, the nearest first.
-        traced_at_base: the base could be traced.
-    """
-
-    lines: Mapping[str, int]
-    elsewhere: Mapping[str, int] = field(default_factory=dict)
-    shrunk: frozenset[str] = frozenset()
-    other: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    action: str = "create"
-    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tests: Sequence[Mapping[str, Any]] = ()
-    named: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    declared: frozenset[str] = frozenset()
-    frozen: Sequence[str] = ()
-    impacted: Sequence[str] = ()
-    traced_at_base: bool = False
 
 
 def measure_strength(
@@ -81,7 +44,7 @@ def measure_strength(
     """
     files = list(dict.fromkeys(str(test["id"]).partition("::")[0] for test in change.tests))
     if rig.plan.language != "python":
-        return _by_runs(rig, change, files, red_tree=red_tree, tree=tree, bounds=bounds)
+        return _by_runs(rig, change, files, base_tree=base_tree, red_tree=red_tree, tree=tree, bounds=bounds)
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
     also = [one for one in change.impacted if one.partition("::")[0] not in files][:_ALSO_RUN]
     with underway("records which lines each test runs"):
@@ -101,7 +64,14 @@ def measure_strength(
     passing = sorted(run.passed_ids, key=lambda name: name.partition("[")[0] not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
-            rig, tree, changed=change.lines, traced=traced, passing=passing, edits=edits, bounds=bounds
+            rig,
+            tree,
+            changed=change.lines,
+            traced=traced,
+            passing=passing,
+            edits=edits,
+            bounds=bounds,
+            base_tree=base_tree,
         )
     executed = {
         name: {path: ranges_of(bits) for path, lines in change.lines.items() if (bits := marks.get(path, 0) & lines)}
@@ -112,7 +82,14 @@ def measure_strength(
 
 
 def _by_runs(
-    rig: Rig, change: Change, files: Sequence[str], *, red_tree: str, tree: str, bounds: MutationBounds
+    rig: Rig,
+    change: Change,
+    files: Sequence[str],
+    *,
+    base_tree: str,
+    red_tree: str,
+    tree: str,
+    bounds: MutationBounds,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same for runners that record no lines: mutants alone, each in a run of the new tests and of those near the change."""
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
@@ -125,7 +102,14 @@ def _by_runs(
         )  # fmt: skip
         coverage = _coverage(rig, change, run, traced_of(run, product={}), base_tree=tree, tree=tree)
         mutation = measure_mutants_by_runs(
-            bench, tree, changed=change.elsewhere, tests=asked, unchanged=run, edits=edits, bounds=bounds
+            bench,
+            tree,
+            changed=change.elsewhere,
+            tests=asked,
+            unchanged=run,
+            edits=edits,
+            bounds=bounds,
+            base_tree=base_tree,
         )
     return {"coverage": coverage, "mutation": mutation}, {"executed": {}}
 
@@ -159,7 +143,7 @@ def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_t
             change.declared | _owners(rig, change, base_tree),
             before=_untested_before(missed, rig, change, traced, base_tree=base_tree, tree=tree),
         ),
-        "requirements": _requirements(rig, change, run, traced, tree=tree, blind=blind),
+        "requirements": requirement_rows(rig, change, run, traced, tree=tree, blind=blind),
     }
 
 
@@ -272,128 +256,3 @@ def _owners(rig: Rig, change: Change, base_tree: str) -> frozenset[str]:
 def _above(owner: str) -> frozenset[str]:
     parts = owner.split(".")
     return frozenset(".".join(parts[:end]) for end in range(1, len(parts) + 1))
-
-
-def _requirements(
-    rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str, blind: bool
-) -> list[dict[str, Any]]:
-    """For each requirement what its tests execute of the change, and whether that ties them to it."""
-    kinds = {str(test["id"]): str(test.get("kind", "")) for test in change.tests}
-    inside, outside = _parts(rig, change, tree=tree)
-    near = _near(rig, change, run, traced, tree=tree) if change.requirements else {}
-    executable = any((*inside.values(), *outside.values()))
-    rows = []
-    for name, declared in change.requirements.items():
-        ids = [one for one in run.outcomes if not _names_of(one).isdisjoint(declared)]
-        tests = [{"id": one, "changes": _changes_of(one, inside, outside, near, traced)} for one in ids]
-        told = any(test["changes"] for test in tests)
-        told = told and (
-            _runs_named(rig, change.named.get(name, ()), ids, traced, tree=tree)
-            or any(_by_loading(one, change, inside, traced) for one in tests if one["changes"])
-        )
-        note = "" if told else _excuse(ids, kinds, change, near, blind=blind, executable=executable)
-        rows.append({"id": name, "tests": tests, "touches": told or bool(note), "note": note})
-    return rows
-
-
-def _parts(rig: Rig, change: Change, *, tree: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Lines by which a test shows that it meets the change: those inside of functions, and those that loading the file executes.
-
-    Of a changed head (a default, a decorator, a base class) the lines are those of the functions below it: whoever runs them
-    goes through the head. A bare annotation, as a field of a dataclass is, leaves no trace: it counts as loaded.
-    """
-    inside: dict[str, int] = {}
-    outside: dict[str, int] = {}
-    for path, lines in change.lines.items():
-        data = rig.git.show(tree, path)
-        for one in statements(path, data):
-            if not one.bits & lines:
-                continue
-            if one.defines:
-                inside[path] = inside.get(path, 0) | bodies_at(data, one.first)
-            else:
-                part = inside if one.inside else outside
-                part[path] = part.get(path, 0) | (one.bits & lines)
-        outside[path] = outside.get(path, 0) | (bare_annotations(data) & lines)
-    return inside, outside
-
-
-def _near(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str) -> dict[str, frozenset[str]]:
-    """The product files that each test loads or runs, by its id."""
-    present = frozenset(rig.git.list_files(tree))
-    wanted = {one.partition("::")[0] for ones in change.requirements.values() for one in ones}
-    loads = {file: reached([file], present=present, roots=rig.plan.roots, read=rig.read(tree)) for file in wanted}
-    return {
-        one: loads[one.partition("::")[0]] | frozenset(traced.tests.get(one, {}))
-        for one in run.outcomes
-        if one.partition("::")[0] in loads
-    }
-
-
-def _changes_of(
-    test: str,
-    inside: Mapping[str, int],
-    outside: Mapping[str, int],
-    near: Mapping[str, frozenset[str]],
-    traced: Traced,
-) -> list[dict[str, str]]:
-    marks = traced.tests.get(test, {})
-    found = {path: marks.get(path, 0) & lines for path, lines in inside.items()}
-    for path, lines in outside.items():
-        if path in near.get(test, ()):
-            found[path] = found.get(path, 0) | lines
-    return [{"path": path, "lines": ",".join(ranges_of(bits))} for path, bits in found.items() if bits]
-
-
-def _runs_named(rig: Rig, named: Sequence[tuple[str, str]], ids: Sequence[str], traced: Traced, *, tree: str) -> bool:
-    """Whether the tests run one of the functions that the requirement names; True when it names none that has lines."""
-    bodies = [(path, body_of(rig.git.show(tree, path), name)) for path, name in named if path.endswith(".py")]
-    known = [(path, lines) for path, lines in bodies if lines]
-    return not known or any(traced.tests.get(one, {}).get(path, 0) & lines for path, lines in known for one in ids)
-
-
-def _by_loading(test: Mapping[str, Any], change: Change, inside: Mapping[str, int], traced: Traced) -> bool:
-    """Whether only what loading the changed files executes can have made a test pass: as for a name that is exported.
-
-    It ran at the base and failed there, and of the changed functions it runs no line.
-    """
-    name, marks = str(test["id"]), traced.tests.get(str(test["id"]), {})
-    failed = any(
-        one["id"] == name and (one.get("kind"), one.get("outcome")) == ("target", "failed") for one in change.tests
-    )
-    return failed and not any(marks.get(path, 0) & lines for path, lines in inside.items())
-
-
-def _names_of(nodeid: str) -> frozenset[str]:
-    """How RED may declare a test: as the runner names it or with dots, the very row of a parametrised test or all of them."""
-    whole, _, row = nodeid.partition("[")
-    path, _, rest = whole.partition("::")
-    names = (whole, f"{path}::{rest.replace('::', '.')}")
-    return frozenset((*names, *(f"{name}[{row}" for name in names if row)))
-
-
-def _excuse(
-    ids: Sequence[str],
-    kinds: Mapping[str, str],
-    change: Change,
-    near: Mapping[str, frozenset[str]],
-    *,
-    blind: bool,
-    executable: bool,
-) -> str:
-    """Why tests that execute no changed line may still be about the change; "" when nothing says so."""
-    if blind:
-        return "its tests start processes that could not be followed"
-    if change.other:
-        return f"the change has files that no tracer follows: {', '.join(change.other[:3])}"
-    if change.deleted:
-        return f"the change deletes {', '.join(change.deleted[:3])}"
-    if not any(change.lines.values()):
-        return "the change only removes lines"
-    if not executable:
-        return "the change has no line that is executed"
-    if ids and all(kinds.get(one) == "guard" for one in ids):
-        return "its tests only guard what was there"
-    if any(near.get(one, frozenset()) & change.shrunk for one in ids):
-        return "its tests load a file that only lost lines"
-    return ""

@@ -2,22 +2,23 @@
 
 A whitelist: only node kinds that are named here are understood, every other one makes its piece opaque. What the grammar and
 bash are known to read differently (control characters, here documents, words that it left out) is opaque too.
-
-Signs beyond Latin-1 as others while a line is parsed: the grammar looks signs up in a table of 256 and may crash.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
+from agentforge.safety.shell.grammar.alphabet import narrowed, restored
+from agentforge.safety.shell.grammar.assignments import Assignments
 from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
+from agentforge.safety.shell.grammar.nodes import ends_simply, goes_on
 from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, Redirect, Script, ShellCommand, Word
-from agentforge.safety.shell.grammar.words import WORD_KINDS, Words
+from agentforge.safety.shell.grammar.variables import EVERY, computed_in, doubtful, filled, known_words, set_in
+from agentforge.safety.shell.grammar.words import WORD_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,13 +34,15 @@ _SEQUENCES = frozenset({"program", "list", "compound_statement", "do_group", "el
 _BRANCHES = frozenset({"if_statement", "case_statement", "redirected_statement", "negated_command"})
 _TEST = re.compile(r"\[\s.*\s\]|\[\[\s.*\s\]\]", re.DOTALL)
 _HEREDOC_LIVE = re.compile(r"`|\$[({\[]")
-_DASH = re.compile(r"(^\s*|&& |; )(python3?|node|ruby|perl|php) -(?= <<)")
+_COUNTING = re.compile(r"[\w\s=<>+;,*/%-]*")
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
-def read_line(line: str) -> Script:
+def read_line(line: str, *, inner: bool = False) -> Script:
     """Read a bash line; never raises, whatever the text is.
 
+    Args:
+        inner: another line runs this one, so that it may have variables of that one.
     Returns:
         every command that bash could run for it, those inside substitutions too; an empty `opaque` means that all of it was
         understood.
@@ -47,19 +50,29 @@ def read_line(line: str) -> Script:
     reason = why_unreadable(line)
     if reason is not None:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason=reason),))
-    found = narrowed(_without_dash(line))
+    found = narrowed(line)
     if found is None:
         return Script(commands=(), opaque=(Opaque(text=line[:200], reason="holds too many different foreign letters"),))
-    script = _read(found[0])
+    script = _read(found[0], inner=inner)
     return cast("Script", restored(script, found[1])) if found[1] else script
 
 
-def _read(line: str) -> Script:
+def _read(line: str, *, inner: bool) -> Script:
     from ast_grep_py import SgRoot
 
     root = SgRoot(line, "bash").root()
     reader = _Reader(line)
     reader.statement(root, ("",))
+    values, by_data = set_in(root), filled(reader.commands)
+    known = known_words(values, by_data, _Reader(line).word) if values else {}
+    if known or by_data:
+        reader = _Reader(line, known, by_data)
+        reader.statement(root, ("",))
+    name = doubtful(reader.computed, values, known, by_data, inner=inner)
+    if name:
+        reader.refuse(
+            root, f"bash computes with {name}, whose value may be code: compute with numbers of the line only"
+        )
     if has_error(root):
         reader.refuse(root, "the grammar does not know a part of it")
     if not covers(root, line):
@@ -69,13 +82,7 @@ def _read(line: str) -> Script:
     return Script(commands=tuple(reader.commands), opaque=tuple(reader.opaque))
 
 
-def _without_dash(line: str) -> str:
-    """`python - <<E` as `python <<E`, which means the same: the grammar loses a dash in front of a here document."""
-    first, newline, rest = line.partition("\n")
-    return _DASH.sub(r"\1\2", first) + newline + rest
-
-
-class _Reader(Words):
+class _Reader(Assignments):
     """Walks the tree once and collects what it finds."""
 
     def statement(self, node: SgNode, folders: Folders) -> Folders:
@@ -101,7 +108,7 @@ class _Reader(Words):
             return self._repeated(folders, lambda: self._branches(node, folders))
         if kind in _BRANCHES:
             return self._branches(node, folders)
-        if kind == "for_statement":
+        if kind in ("for_statement", "c_style_for_statement"):
             return self._repeated(folders, lambda: self._loop(node, folders))
         if kind == "test_command":
             if _TEST.fullmatch(node.text()) is None:
@@ -109,7 +116,7 @@ class _Reader(Words):
             self._words_inside(node, double=node.text().startswith("[["))
             return folders
         if kind in ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"):
-            self._declaration(node, folders)
+            self.declaration(node, folders)
             return folders
         if kind == "comment":
             self._comment(node)
@@ -153,18 +160,29 @@ class _Reader(Words):
             return folders
         if node.kind() == "compound_statement" and not any(child.is_named() for child in node.children()):
             self.refuse(node, "is no group of commands")
-        now, before = folders, folders
+        now, before, entry, outer = folders, folders, set(self.bound), (self.certain, self.either)
+        is_list, held = node.kind() == "list", entry
+        if not goes_on(node):
+            self.certain, self.either = set(entry), False
         for child in node.children():
             if not child.is_named():
+                if child.text() in ("&", "||"):
+                    self.forget(self.certain if is_list else held)
+                    self.either |= is_list
                 if child.text() not in ("&&", "do", "done", "then", "{", "else", "elif"):
                     now = tuple(dict.fromkeys((*before, *now)))
                 continue
             if str(child.kind()) in WORD_KINDS:  # the pattern of a case
                 self.word(child)
                 continue
-            before = now
+            before, held = now, set(self.bound)
             now = self.statement(child, now)
-        return tuple(dict.fromkeys((*folders, *now))) if node.kind() != "list" else now
+            self.bind(child)
+        if not goes_on(node):
+            if node.kind() != "program":
+                self.forget(self.certain if is_list else entry)
+            self.certain, self.either = outer
+        return now if is_list else tuple(dict.fromkeys((*folders, *now)))
 
     def _branches(self, node: SgNode, folders: Folders) -> Folders:
         now, first = folders, len(self.commands)
@@ -172,8 +190,8 @@ class _Reader(Words):
             if not child.is_named():
                 continue
             kind = str(child.kind())
-            if kind == "heredoc_redirect" and len(self.commands) == first + 1:
-                self.commands[first] = replace(self.commands[first], inline=True)
+            if kind == "heredoc_redirect" and len(self.commands) > first and ends_simply(node.children()[0]):
+                self.commands[-1] = replace(self.commands[-1], inline=True)
             if kind in WORD_KINDS:
                 self.word(child)
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
@@ -184,6 +202,8 @@ class _Reader(Words):
         return now
 
     def _loop(self, node: SgNode, folders: Folders) -> Folders:
+        if node.kind() == "c_style_for_statement":
+            return self._counted(node, folders)
         if any(child.text() == "select" for child in node.children() if not child.is_named()):
             self.refuse(node, "select asks at a terminal")
         now, name, items = folders, "", list[Word]()
@@ -195,12 +215,25 @@ class _Reader(Words):
                     assigned = Assignment(name=name, text=f"for {name}")
                     self.commands.append(ShellCommand(text=f"for {name}", assignments=(assigned,), folders=folders))
             elif kind == "do_group":
-                item = looped(items)
+                item = None if {name, EVERY} & set(self.by_data) else looped(items)
+                self.bound.pop(name, None)
                 self.bound |= {name: item} if item is not None else {}
                 now = self.statement(child, folders)
                 self.bound.pop(name, None)
             elif child.is_named():
                 items.append(self.word(child))
+        return tuple(dict.fromkeys((*folders, *now)))
+
+    def _counted(self, node: SgNode, folders: Folders) -> Folders:
+        """`for ((i=0; i<3; i++))`: nothing but numbers is computed."""
+        now = folders
+        head = node.text().partition("((")[2].partition("))")[0]
+        if not _COUNTING.fullmatch(head):
+            self.refuse(node, "arithmetic may run code inside a subscript")
+        self.computed |= computed_in(head)
+        for child in node.children():
+            if child.kind() in ("do_group", "compound_statement"):
+                now = self.statement(child, folders)
         return tuple(dict.fromkeys((*folders, *now)))
 
     def _command(self, node: SgNode, folders: Folders) -> Folders:
@@ -212,9 +245,11 @@ class _Reader(Words):
             if kind == "command_name":
                 words.append(self._name(child))
             elif kind == "variable_assignment":
-                assignments.append(self._assignment(child))
+                assignments.append(self.assignment(child))
             elif kind in ("file_redirect", "herestring_redirect", "heredoc_redirect"):
                 redirects += self._redirects(child)
+            elif child.text() == "==":
+                words.append(Word(text="==", pieces=("==",)))
             elif not child.is_named():
                 self.refuse(node, f"has {child.text()!r} where a word was expected")
             else:
@@ -236,39 +271,10 @@ class _Reader(Words):
             return Word(text=node.text(), pieces=(None,))
         return self.word(inner[0])
 
-    def _assignment(self, node: SgNode) -> Assignment:
-        name = ""
-        for child in node.children():
-            kind = str(child.kind())
-            if kind == "variable_name" and not name:
-                name = child.text()
-                self.bound.pop(name, None)
-            elif kind in ("subscript", "array"):
-                self.refuse(node, "an array's subscript may run code")
-            elif child.is_named():
-                self.word(child)
-        return Assignment(name=name, text=node.text())
-
-    def _declaration(self, node: SgNode, folders: Folders) -> None:
-        single = node.kind() == "variable_assignment"
-        found = [self._assignment(node)] if single else []
-        for child in () if single else node.children():
-            kind = str(child.kind())
-            if kind == "variable_assignment":
-                found.append(self._assignment(child))
-            elif kind == "word" and child.text() not in ("-x", "-r", "-g", "-f", "-v"):
-                self.refuse(node, f"{child.text()} changes how the variable is read")
-            elif kind == "variable_name" and node.kind() == "unset_command":
-                found.append(Assignment(name=child.text(), text=node.text()))
-            elif child.is_named() and kind not in ("variable_name", "word"):
-                self.refuse(node, "declares a name that only the run knows")
-        exported = [] if single or not node.text().startswith(("export", "declare", "typeset")) else _exported(node)
-        self.commands.append(
-            ShellCommand(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
-        )
-
     def _redirect_alone(self, node: SgNode, folders: Folders) -> None:
+        outer, self.here = self.here, folders
         redirects = tuple(self._redirects(node))
+        self.here = outer
         if redirects:
             self.commands.append(ShellCommand(text=node.text(), redirects=redirects, folders=folders))
 
@@ -303,6 +309,8 @@ class _Reader(Words):
                     self.refuse(node, "the here document may run code")
             elif kind in ("file_redirect", "herestring_redirect"):
                 found += self._redirects(child)
+            elif kind == "pipeline":
+                self._pipeline(child, self.here)
             elif kind not in ("heredoc_start", "heredoc_end") and child.is_named():
                 self.refuse(node, "something follows the here document's name")
         return found
@@ -321,38 +329,3 @@ class _Reader(Words):
                     self.refuse(node, f"{child.text()} without quotes may become an operator that runs code")
             elif child.kind() not in ("test_operator", "regex"):
                 self._words_inside(child, double=double)
-
-
-def _exported(node: SgNode) -> list[str]:
-    """The names that a declaration hands on to every later command."""
-    inner = [
-        grandchild if child.kind() == "variable_assignment" else child
-        for child in node.children()
-        for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
-    ]
-    return [child.text() for child in inner if child.kind() == "variable_name"]
-
-
-_LAST = 0xFF
-_STANDING_IN = tuple(chr(code) for code in range(0xA1, _LAST + 1) if chr(code) not in "\xa0\xad")
-
-
-def narrowed(line: str) -> tuple[str, Mapping[int, str]] | None:
-    """The line with a letter of Latin-1 for each sign beyond it, and the way back; None when it holds too many different ones."""
-    foreign = sorted({sign for sign in line if ord(sign) > _LAST})
-    free = [sign for sign in _STANDING_IN if sign not in line]
-    if len(foreign) > len(free):
-        return None
-    there = {ord(sign): other for sign, other in zip(foreign, free, strict=False)}
-    return line.translate(there), {ord(other): chr(code) for code, other in there.items()}
-
-
-def restored(value: Any, back: Mapping[int, str]) -> Any:  # Any: whatever a script consists of
-    """What was read of a narrowed line, with its own signs again, however deep they stand."""
-    if isinstance(value, str):
-        return value.translate(back)
-    if isinstance(value, tuple):
-        return tuple(restored(one, back) for one in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: restored(getattr(value, one.name), back) for one in fields(value)})
-    return value

@@ -24,9 +24,16 @@ def _is_file_glob(text: str | None) -> bool:
 
 def looped(items: Sequence[Word]) -> Word | None:
     """What a loop's variable is judged as: one of its words, the one that leads away where one does; None where nobody knows."""
+    if any(item.whole for item in items) and all(item.is_number for item in items):
+        return Word(text="...", pieces=(None,), whole=True)
     if not items or not all(is_plain_path(item) or _is_path(item) for item in items):
         return None
     return next((item for item in items if not is_plain_path(item)), items[0])
+
+
+def is_one_path(word: Word) -> bool:
+    """Whether a word is one path anywhere, no pattern, and can be no option."""
+    return not word.glob and (is_plain_path(word) or _is_path(word))
 
 
 def _is_path(word: Word) -> bool:

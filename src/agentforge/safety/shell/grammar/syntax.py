@@ -15,6 +15,7 @@ class Word:
         glob: an unquoted *, ? or [ may turn it into other words.
         fed: for the name `xargs`: what the paths that it is fed look like, where the command before it says so.
         splits: an unquoted part that only the run knows may turn it into several words.
+        whole: whatever only the run knows in it are whole numbers, or nothing where it `splits`.
         tilde: it begins with the home directory (~ or $HOME); the first piece then begins with "~".
     """
 
@@ -23,12 +24,18 @@ class Word:
     glob: bool = False
     fed: str = ""
     splits: bool = False
+    whole: bool = False
     tilde: bool = False
 
     @property
     def value(self) -> str | None:
         """The word itself, or None when a part is known only at run time."""
         return None if None in self.pieces else "".join(piece for piece in self.pieces if piece is not None)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a whole number, or stands for one that only the run knows."""
+        return self.whole if self.pieces == (None,) else (self.value or "").isdecimal()
 
     @property
     def known(self) -> str:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.grammar.syntax import Opaque, ShellCommand, Word
+from agentforge.safety.shell.grammar.variables import computed_in, counts
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _PLAIN_EXPANSION = re.compile(
     r"\$\{(?:#?[A-Za-z_]\w*|[A-Za-z_]\w*(?:(?:##?|%%?|//?|:?-)[\w.*?/,+@=-]*|\^\^?|,,?|:\d+(?::\d+)?))\}"
 )
+_PLAIN_ARITHMETIC = re.compile(r"\$\(\((?:\$\{?\w+\}?|[\w\s+*/%()-])*\)\)")
+_NUMBERS = re.compile(r"\$[?#$]|\$\{#\w+\}")
 _RANGE = re.compile(r"\{-?\d+\.\.-?\d+(?:\.\.\d+)?\}")
 _LEAVES = frozenset({"word", "number", "string_content", "raw_string", "ansi_c_string", "variable_name", "comment"})
 WORD_KINDS = _LEAVES - {"string_content", "comment", "variable_name"} | {
@@ -35,7 +38,8 @@ class Words(ABC):
         self.commands: list[ShellCommand] = []
         self.opaque: list[Opaque] = []
         self.here: Folders = ("",)  # where the statement that is read may run
-        self.bound: dict[str, Word] = {}  # variables of loops over words that are plain paths of the workspace
+        self.bound: dict[str, Word] = {}  # what is known of variables here
+        self.computed: set[str] = set()  # names that arithmetic reads
 
     def refuse(self, node: SgNode, reason: str) -> None:
         """Remember a piece that is not understood, and why."""
@@ -52,13 +56,14 @@ class Words(ABC):
     def word(self, node: SgNode) -> Word:
         """Read one word, and the commands inside it."""
         pieces: list[str | None] = []
-        flags = {"glob": False, "tilde": False, "splits": False}
+        flags = {"glob": False, "tilde": False, "splits": False, "loose": False}
         self._pieces(node, pieces, flags)
         return Word(
             text=node.text(),
             pieces=tuple(pieces),
             glob=flags["glob"],
             splits=flags["splits"],
+            whole=None in pieces and not flags["loose"],
             tilde=flags["tilde"],
         )
 
@@ -94,15 +99,18 @@ class Words(ABC):
         if kind in ("command_substitution", "process_substitution"):
             self.sequence(node, self.here)
             flags["splits"] = True
+            flags["loose"] |= kind != "command_substitution" or not counts(node)
         elif kind == "brace_expression" and _RANGE.fullmatch(text):
             flags["splits"] = True
-        elif kind != "arithmetic_expansion" or not re.fullmatch(r"\$\(\([\w\s+*/%()-]*\)\)", text):
+        elif kind == "arithmetic_expansion" and _PLAIN_ARITHMETIC.fullmatch(text):
+            self.computed |= computed_in(text)
+        else:
             self.refuse(node, f"{kind.replace('_', ' ')} is not understood")
 
     def _concatenation(self, node: SgNode, pieces: list[str | None], flags: dict[str, bool]) -> None:
         marks = [child.text() for child in node.children() if child.kind() == "word"]
         if "{" in marks and "}" in marks and ("," in node.text() or ".." in node.text()):
-            flags["glob"] = flags["splits"] = True
+            flags["glob"] = flags["splits"] = flags["loose"] = True
             pieces.append(None)
             for child in node.children():
                 self._pieces(child, [], dict(flags))
@@ -140,8 +148,10 @@ class Words(ABC):
             self.refuse(node, "this expansion may change variables or run code")
         item = self.bound.get(text.strip("${}"))
         pieces += item.pieces if item is not None else (None,)
+        flags["loose"] |= item is not None and None in item.pieces and not item.whole
+        flags["loose"] |= item is None and _NUMBERS.fullmatch(text) is None
         flags["glob"] |= item is not None and item.glob
-        flags["splits"] |= (item is None or item.glob) and not text.startswith("${#")
+        flags["splits"] |= (item is None or item.glob or item.splits) and _NUMBERS.fullmatch(text) is None
 
 
 _ANSI = re.compile(

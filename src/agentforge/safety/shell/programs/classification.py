@@ -33,7 +33,11 @@ _STEERING = re.compile(
     r"OPENSSL_\w+|SSL_\w+|CURL_\w+|KUBECONFIG|DOCKER_\w+|XDG_\w+|(?:POETRY|GRADLE|MAVEN|DENO|BUN|YARN|COMPOSER|GEM|BUNDLE|TOX|COVERAGE|MYPY)_?\w+|"
     r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|GOWORK|GOTOOLCHAIN|GOROOT|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
 )
-_OWN_SOURCES = re.compile(r"PYTHONPATH=(?:\.|(?:\./)?(?:src|lib|python))(?::(?:\.|(?:\./)?(?:src|lib|tests)))?")
+_OWN_SOURCES = re.compile(
+    r"PYTHONPATH=(?:\.|(?:\./)?(?:src|lib|python))(?::(?:\.|(?:\./)?(?:src|lib|tests)))?"
+    r"|NODE_OPTIONS=(?:--(?:experimental-vm-modules|no-warnings|enable-source-maps|max-old-space-size=\d+))"
+    r"|GOFLAGS=-(?:mod=(?:mod|vendor|readonly)|count=\d+|race|short|v)"
+)
 _DEEPEST = 5
 _PROJECT_FLAGS = (
     *("-q", "-v+", "--quiet", "--frozen", "--locked", "--no-sync", "--offline", "--isolated", "--all-extras", "--dev"),
@@ -63,6 +67,8 @@ def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> st
     assignments = [one for one in assignments if not _OWN_SOURCES.fullmatch(one.text)]
     runs_code = all(one.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER) for one in judged)
     for one in assignments:
+        if one.name == "IFS" and all(item.name == "read" for item in judged):
+            continue  # it says where `read` splits its line
         if _STEERING.fullmatch(one.name):
             return f"{one.name} changes what is run or where it talks to"
         if not (_HARMLESS_NAMES.fullmatch(one.name) or runs_code or all(not item.argv for item in judged)):
@@ -229,11 +235,8 @@ def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if [word.value for word in rest] in (["--version"], ["--help"]):
         return (Judged(kind=Kind.READ_ONLY, reason="prints its version", name=name, argv=tuple(words)),)
     if len(rest) == 2 and rest[0].value == "-n" and not rest[1].known.startswith("-"):
-        return (
-            Judged(
-                kind=Kind.READ_ONLY, reason="only checks the syntax", name=name, argv=tuple(words), reads=(rest[1],)
-            ),
-        )
+        reason = "only checks the syntax"
+        return (Judged(kind=Kind.READ_ONLY, reason=reason, name=name, argv=tuple(words), reads=(rest[1],)),)
     while (
         rest
         and rest[0].value is not None
@@ -257,11 +260,8 @@ def _shell(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
                 steers=(rest[0],),
             ),
         )
-    return (
-        Judged(
-            kind=Kind.UNKNOWN, reason="the shell reads commands from its input", name=words[0].text, argv=tuple(words)
-        ),
-    )
+    reason = "the shell reads commands from its input"
+    return (Judged(kind=Kind.UNKNOWN, reason=reason, name=words[0].text, argv=tuple(words)),)
 
 
 def _applet(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -279,7 +279,7 @@ def _eval(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
 def _line(line: str, words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     if depth >= _DEEPEST:
         return (Judged(kind=Kind.UNKNOWN, reason="commands are wrapped too deep", argv=tuple(words)),)
-    script = read_line(line)
+    script = read_line(line, inner=True)
     judged = [
         one for command in script.commands for one in _with_redirects(command, classify(command, depth=depth + 1))
     ]
@@ -391,7 +391,7 @@ _WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
     **dict.fromkeys(("busybox", "toybox"), _applet),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(
-        names("alias unalias trap enable bind complete compgen mapfile readarray shopt disown fc coproc parallel"),
+        names("alias unalias trap enable bind complete compgen mapfile readarray disown fc coproc parallel"),
         _never,
     ),
     **dict.fromkeys(("uv", "poetry", "pdm", "hatch", "rye", "pipenv", "bundle", "mise"), _project_run),

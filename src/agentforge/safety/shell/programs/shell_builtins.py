@@ -56,6 +56,14 @@ def _alone(name: str, words: Sequence[Word]) -> Judged:
     return _unknown(f"{name} with arguments changes this shell") if words else _harmless(f"{name} only prints")
 
 
+def _shopt(name: str, words: Sequence[Word]) -> Judged:
+    """What patterns stand for, hidden files left out; the other options change how the line is read."""
+    known = {"-s", "-u", "-q", "-p", "globstar", "nullglob", "failglob"}
+    if all(word.value in known for word in words):
+        return _harmless(f"{name} changes what a pattern that names nothing stands for")
+    return _unknown(f"{name} changes what later commands do")
+
+
 def _kill(name: str, words: Sequence[Word]) -> Judged:
     """`kill %1` ends what this very line began."""
     if words and all(re.fullmatch(r"%\d+|-(?:TERM|INT|HUP|KILL|15|2|9)", word.known) for word in words):
@@ -89,7 +97,7 @@ def _test(name: str, words: Sequence[Word]) -> Judged:
 _BUILTINS: dict[str, Callable[[str, Sequence[Word]], Judged]] = {
     **dict.fromkeys(_PLAIN, _plain),
     **dict.fromkeys(("history", "hash"), _alone),
-    "kill": _kill,
+    **{"kill": _kill, "shopt": _shopt},
     **dict.fromkeys(("jobs", "wait"), _jobs),
     **dict.fromkeys(("test", "["), _test),
     **{"printf": _printf, "set": _set, "read": _read},

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from agentforge.frozen import dataclass
 from agentforge.safety.shell.grammar.options import sort_arguments
@@ -11,8 +12,11 @@ from agentforge.safety.shell.grammar.syntax import Word, names
 from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
 
 _SED_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)"
-_SED_RANGE = rf"\s*(?:{_SED_ADDRESS}(?:\s*,\s*(?:[+~]?\d+|{_SED_ADDRESS}))?)?\s*!?\s*"
-_SED_PLAIN = re.compile(rf"{_SED_RANGE}(?:[pdqQ=lnNPDhHgGx]\d*)?\s*(?:;|\n|$)")
+_SED_RANGE = rf"\s*(?:{_SED_ADDRESS})?(?:\s*,\s*(?:{_SED_ADDRESS}|[+~]?\d*))?\s*!?\s*"  # half a range is an error
+_SED_END = r"\s*(?:;|\n|$|(?=\}))"
+_SED_PLAIN = re.compile(
+    rf"{_SED_RANGE}(?:\{{|\}}{_SED_END}|[aic][ \t]+[^\\\n]*(?:\n|$)|(?:[pdqQ=lnNPDhHgGx]\d*|[btT]\s*\w*|:\s*\w+)?{_SED_END})"
+)
 _SED_SUBSTITUTE = re.compile(rf"{_SED_RANGE}([sy])([^\w\s\\])")
 _SED_OPTIONS = names(
     "-n -e -E -r -s -z -u -l -i -b --quiet --silent --expression --regexp-extended --separate --null-data --unbuffered "
@@ -29,18 +33,50 @@ _AWK_FORBIDDEN = frozenset(
 )
 _AWK_SUSPICIOUS = re.compile(rf"[|@>]|{'|'.join(sorted(_AWK_FORBIDDEN))}")
 _AWK_KEYWORDS = frozenset(names("print printf return in if while for do else delete exit case"))
+_MAY_BE_OPTION = "a word that only the run knows may be an option: quote it and write -- before it, or write it out"
 _CONSOLE = ('"/dev/stderr"', '"/dev/stdout"')
 
 
 def judge_sed(words: Sequence[Word]) -> Judged:
     """Judge `sed ...`; scripts that run commands (e), write (w, W) or read other files (r, R) are not understood."""
+    return _with_numbers(words, _sed)
+
+
+def judge_awk(words: Sequence[Word]) -> Judged:
+    """Judge `awk ...`; only a program that is given in full and only prints is understood."""
+    return _with_numbers(words, _awk)
+
+
+def _with_numbers(words: Sequence[Word], judge: Callable[[Sequence[Word]], Judged]) -> Judged:
+    """Judge words in which only the run knows whole numbers: with one, with none and with lines of them; the worst counts.
+
+    No option of sed or awk is a digit. As a path such a word stays one that only the run knows.
+    """
+    open_words = {word.text: word for word in words if word.whole and not word.splits}
+    found = []
+    for number in ("1", "", "1\n1") if open_words else ("",):
+        filled = [_filled(word, number) if word.text in open_words else word for word in words]
+        judged = judge(filled)
+        reads = tuple(open_words.get(word.text, word) for word in judged.reads)
+        writes = tuple(open_words.get(word.text, word) for word in judged.writes)
+        found.append(replace(judged, reads=reads, writes=writes))
+    return max(found, key=lambda one: (one.kind is Kind.UNKNOWN, one.kind is Kind.WRITE))
+
+
+def _filled(word: Word, number: str) -> Word:
+    return replace(word, pieces=tuple(number if piece is None else piece for piece in word.pieces), whole=False)
+
+
+def _sed(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words, valued=("-e", "--expression", "-f", "--file", "-l", "--line-length"))
     given_scripts = given.of("-e", "--expression")
     scripts = given_scripts or given.operands[:1]
     files = given.operands if given_scripts else given.operands[1:]
     in_place = given.has("-i", "--in-place") or any(re.match(r"-[nErszu]*i", word.known) for word in words)
-    if given.dynamic or any(word.value is None for word in scripts):
+    if any(word.value is None for word in scripts):
         return _unknown("the sed script is known only at run time")
+    if given.dynamic:
+        return _unknown(_MAY_BE_OPTION)
     if not in_place and not given.only(_SED_OPTIONS):
         return _unknown("sed takes its script from elsewhere, or an option is not known here")
     if given.has("-f", "--file") or not all(_harmless_sed(word.value or "") for word in scripts):
@@ -50,12 +86,13 @@ def judge_sed(words: Sequence[Word]) -> Judged:
     return Judged(kind=Kind.READ_ONLY, reason="sed only prints", reads=files)
 
 
-def judge_awk(words: Sequence[Word]) -> Judged:
-    """Judge `awk ...`; only a program that is given in full and only prints is understood."""
+def _awk(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words, valued=("-F", "-v", "--field-separator", "--assign"))
     program = given.operands[0].value if given.operands else None
-    if program is None or given.dynamic or not given.only(("-F", "-v", "--field-separator", "--assign", "--posix")):
+    if program is None or not given.only(("-F", "-v", "--field-separator", "--assign", "--posix")):
         return _unknown("the awk program is known only at run time, or an option is not known here")
+    if given.dynamic:
+        return _unknown(_MAY_BE_OPTION)
     if _AWK_SUSPICIOUS.search(program) is not None and not _harmless_awk(program):
         return _unknown("the awk program may run a command, or read or write a file")
     return Judged(kind=Kind.READ_ONLY, reason="awk only prints", reads=given.operands[1:])
@@ -66,19 +103,22 @@ def _unknown(reason: str) -> Judged:
 
 
 def _harmless_sed(script: str) -> bool:
-    rest = script
+    rest, depth = script, 0
     while rest:
         match = _SED_SUBSTITUTE.match(rest)
         if match is not None:
             mark = re.escape(match[2])
             part = rf"(?:[^\\{mark}\n]|\\.)*{mark}"
-            found = re.compile(rf"{part}{part}([gpiIm0-9]*)\s*(?:;|\n|$)", re.DOTALL).match(rest, match.end())
+            found = re.compile(rf"{part}{part}([gpiIm0-9]*){_SED_END}", re.DOTALL).match(rest, match.end())
         else:
             found = _SED_PLAIN.match(rest)
         if found is None or not found.end():
             return False
+        depth += {"{": 1, "}": -1}.get(found[0].strip(" \t;\n")[-1:], 0) if match is None else 0
+        if depth < 0:
+            return False
         rest = rest[found.end() :]
-    return True
+    return not depth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

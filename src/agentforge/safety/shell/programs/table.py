@@ -281,7 +281,8 @@ _JAVA = re.compile(
 )
 _PLAIN_FLAGS = frozenset(
     names(
-        "-u -B -I -s -E -q -O -W -X --enable-source-maps --experimental-vm-modules --no-warnings --trace-warnings "
+        "-u -B -I -s -E -q -O -W -X --input-type=module --input-type=commonjs --enable-source-maps "
+        "--experimental-vm-modules --no-warnings --trace-warnings "
         "--experimental-strip-types --unhandled-rejections=strict --trace-deprecation --no-deprecation"
     )
 )

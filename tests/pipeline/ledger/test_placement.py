@@ -10,7 +10,7 @@ from agentforge_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.entries import ledger_rows
-from agentforge.pipeline.ledger.placing import DO_IT, LEAVE_IT, left_out, questions, standing_examples
+from agentforge.pipeline.ledger.placement import DO_IT, LEAVE_IT, left_out, questions, standing_examples
 from agentforge.pipeline.ledger.promises import doubtful
 from agentforge.pipeline.ledger.shown import ask_lines, asked_text, left_to_see
 from agentforge.pipeline.model.rollback import going_back
