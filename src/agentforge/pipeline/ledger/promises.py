@@ -49,12 +49,13 @@ def _question(row: Json) -> Ask:
     return Ask(
         stage="green",
         kind="question",
-        reason="an example of the request held before the change and does not hold any more",
-        question=f"The request says: {row.get('text')}. That was already so before the change. Which do you mean?",
+        reason="an example of the request held before the change, and no longer holds",
+        question=f"The request says: {row.get('text')}. That was already so before the change, and no longer is. "
+        "What does the sentence mean?",
         context=(("key", f"{_KEY}:{call}"), (_KEY, call), reopens("green", unless=WRONG_TODAY)),
         choices=(
-            fixed(WRONG_TODAY, "The run goes on; the report names both results."),
-            fixed(STAYS, "The implementation is written again, and the example decides."),
+            fixed(WRONG_TODAY, "The task continues, and the report names both results."),
+            fixed(STAYS, "The model writes the implementation again, and this example has to hold."),
         ),
     )
 
