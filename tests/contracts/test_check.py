@@ -283,6 +283,7 @@ RULE_CASES = [
     ("implementation", "facts.coverage.lost", "tests/test_slugs.py::test_words", "recorder-kept"),
     ("implementation", "facts.coverage.requirements.0.touches", False, "mapping-executed"),
     ("implementation", "facts.coverage.untested.0.inert", False, "nothing-untested"),
+    ("implementation", "facts.refits", {"lost": [{"id": "t::old", "text": "runs f no longer"}]}, "refits-hold"),
     ("test_suite", "facts.added", {"changed": [], "equivalents": 0, "tests": []}, "added-tests-tell"),
     ("test_suite", "facts.added", {"changed": ["slugs.py"], "equivalents": 1, "tests": []}, "added-tests-tell"),
     (

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agentforge.verification.stages.baseline import measure_baseline
-from agentforge.verification.stages.changed_fixtures import tests_with_changed_fixtures as with_changed_fixtures
+from agentforge.verification.stages.changed_fixtures import (
+    TestTree as TestFiles,
+    tests_with_changed_fixtures as with_changed_fixtures,
+)
 from agentforge.verification.stages.green import Promise, measure_green
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
@@ -67,7 +70,7 @@ def _fitted(new: str, *, declared: str = DECLARED) -> frozenset[str]:
         [IN, CLOSE],
         superseded=[declared],
         before=lambda path: before[path].encode() if path in before else None,
-        after=lambda path: {**before, "tests/conftest.py": new}.get(path, "").encode(),
+        after=TestFiles(read=lambda path: {**before, "tests/conftest.py": new}.get(path, "").encode()),
     )
 
 
@@ -126,7 +129,7 @@ def test_a_fixture_is_asked_for_by_name_by_a_mark_or_through_another_and_the_nea
         ["tests/test_door.py::TestDoor::test_it[1]", "tests/test_own.py::test_in"],
         superseded=[DECLARED],
         before=lambda path: read.get(path, "").encode(),
-        after=lambda path: {**read, "tests/conftest.py": NEW}.get(path, "").encode(),
+        after=TestFiles(read=lambda path: {**read, "tests/conftest.py": NEW}.get(path, "").encode()),
     )
     assert found == {"tests/test_door.py::TestDoor::test_it[1]"}
 
@@ -156,7 +159,7 @@ def _fitted_unit(new: str, *declared: str) -> frozenset[str]:
         [UNIT_IN, UNIT_CLOSE],
         superseded=[f"test_unit.py::{one}" for one in declared or ("Base::setUp",)],
         before=lambda path: UNIT.encode() if path == "test_unit.py" else None,
-        after=lambda path: new.encode() if path == "test_unit.py" else None,
+        after=TestFiles(read=lambda path: new.encode() if path == "test_unit.py" else None),
     )
 
 
@@ -208,6 +211,6 @@ def test_a_test_that_a_class_inherits_runs_with_what_its_own_class_does_before_i
         asked,
         superseded=["test_unit.py::TestIron::setUp"],
         before=lambda path: text.encode() if path == "test_unit.py" else None,
-        after=lambda path: text.replace("self.key = ''\n\nclass TestDoor", "self.key = 'right'\n\nclass TestDoor").encode() if path == "test_unit.py" else None,
+        after=TestFiles(read=lambda path: text.replace("self.key = ''\n\nclass TestDoor", "self.key = 'right'\n\nclass TestDoor").encode() if path == "test_unit.py" else None),
     )  # fmt: skip
     assert found == {"test_unit.py::TestIron::test_in"}

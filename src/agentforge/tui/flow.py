@@ -16,7 +16,7 @@ from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
 from agentforge.tui import engine as engines
 from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happened, Thought, Wrote
-from agentforge.tui.watching import job_lines
+from agentforge.tui.status_lines import job_lines
 
 _SHOWN_AT = (
     kinds.ModelReplied,

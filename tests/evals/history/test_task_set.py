@@ -11,7 +11,7 @@ import yaml
 from agentforge.cli.startup.entry import run
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.requests import action_of, message_of
-from agentforge.evals.trials.loading import load_set
+from agentforge.evals.trials.task_sets import load_set
 
 from .past import Past
 

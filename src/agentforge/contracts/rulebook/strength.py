@@ -53,6 +53,15 @@ def nothing_untested(case: RuleCase) -> RuleOutcome:
     )
 
 
+def refits_hold(case: RuleCase) -> RuleOutcome:
+    """Executed: a test of the base that passes with a new text alone notices wrong versions of the product as it did before."""
+    refits = case.facts.get("refits")
+    rows = _rows(refits, "lost") if isinstance(refits, Mapping) else []
+    wrong = [("files_modified", f"{text(row, 'id')} {text(row, 'text')}") for row in rows]
+    fix = "let the test, its fixture or its helper use the real product again and assert what it gives"
+    return judged(wrong, measured=len(rows), fix=fix)
+
+
 def added_tests_tell(case: RuleCase) -> RuleOutcome:
     """Executed: when RED was opened again, what it added shows something that the suite did not show.
 
@@ -91,6 +100,7 @@ def _inside(row: Json) -> str:
 RULES = named(
     ("recorder-kept", "what tests execute could be recorded", recorder_kept, "fact"),
     ("mapping-executed", "the tests of every requirement execute the change", mapping_executed, "fact"),
+    ("refits-hold", "tests that change with the product still test it", refits_hold, "fact"),
     ("nothing-untested", "no untested extra behaviour", nothing_untested, "fact"),
     ("added-tests-tell", "every added test shows something new", added_tests_tell, "fact"),
 )

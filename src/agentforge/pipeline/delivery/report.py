@@ -215,11 +215,7 @@ def limits(state: RunState) -> list[str]:
         out.append(
             f"existing tests that the specification changes, so that they no longer hold: {', '.join(ended[:10])}"
         )
-    refitted = texts(state.work.facts.get("green", {}).get("refitted"))
-    if refitted:
-        out.append(
-            f"existing tests that pass only with a fixture that the specification changes: {', '.join(refitted[:10])}"
-        )
+    out += refit_lines(state)
     inspected = [str(item.get("id")) for item in items(state.work.artifacts.get("spec", {}).get("requirements"))
                  if item.get("verification_method") == "inspection"]  # fmt: skip
     if inspected:
@@ -236,4 +232,20 @@ def limits(state: RunState) -> list[str]:
     out += [f"not examined: {why}" for why in texts([state.work.facts.get(EXAMINE, {}).get("reason")])]
     if not state.usage.totals.cost_known:
         out.append("the price of the model is unknown, so the cost is unknown")
+    return out
+
+
+def refit_lines(state: RunState) -> list[str]:
+    """What is said of existing tests that pass with a new text alone."""
+    green = state.work.facts.get("green", {})
+    out = []
+    what = "a fixture or helper" if "refits" in green else "a fixture"  # a report of before stays as it was
+    if names := texts(green.get("refitted")):
+        out.append(f"existing tests that pass only with {what} that the specification changes: {', '.join(names[:10])}")
+    refits = _mapping(green.get("refits"))
+    if names := texts(refits.get("not_compared")):
+        why = f" ({refits.get('note')})" if refits.get("note") else ""
+        out.append(
+            f"existing tests that were changed, and not compared with what they noticed before{why}: {', '.join(names[:10])}"
+        )
     return out

@@ -22,7 +22,6 @@ from agentforge.events.kinds.choices import (
 )
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import Ask
-from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.stage import Stage
 
 if TYPE_CHECKING:
@@ -135,7 +134,6 @@ def done_again(stage: str, state: RunState, stages: Mapping[str, Stage]) -> bool
 
 
 _MOST_LINES = 400
-_CHANGING = ("red", "green", "refactor", "deliver", "guard", "change", "verify")
 
 
 def exhibit(effect: Ask, state: RunState, runtime: Runtime) -> str:
@@ -154,18 +152,20 @@ def exhibit(effect: Ask, state: RunState, runtime: Runtime) -> str:
 
 def _approved(stage: str, state: RunState, runtime: Runtime) -> str:
     artifact = state.review.verdict.artifact if state.review.verdict is not None else {}
-    if stage == "spec":
-        return specification_text(artifact)
+    as_read = runtime.stages[stage].shown
+    if as_read is not None:
+        return as_read(artifact)
     diff = _diff(stage, state, runtime)
     return diff if diff else render(artifact)
 
 
 def _diff(stage: str, state: RunState, runtime: Runtime) -> str:
     """What the stage changed; of a delivery everything that the run changed."""
-    if stage not in _CHANGING and not (stage in runtime.stages and runtime.stages[stage].writes != "none"):
+    row = runtime.stages.get(stage)
+    if row is None or not (row.shows_whole_change or row.writes != "none"):
         return ""
     base = state.work.trees.get("baseline", "")
-    before = base if stage in ("red", "guard", "deliver", "verify") else _tree_before(stage, state) or base
+    before = base if row.shows_whole_change else _tree_before(stage, state) or base
     now = state.work.trees.get("work", "")
     return runtime.diff(before, now) if before and now and before != now else ""
 

@@ -10,7 +10,7 @@ from typing import cast
 from agentforge.contracts.inspection import by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.early_facts import changed_lines
-from agentforge.pipeline.facts.impact import within_share
+from agentforge.pipeline.facts.impact import quick_and_long
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.revisits import returns_left
 from agentforge.pipeline.model.runtime import Runtime
@@ -47,24 +47,28 @@ def strength(
         unknown = {"measured": False, "note": note}
         return {"coverage": unknown, "mutation": unknown, "strength_version": STRENGTH_VERSION}, {}
 
-    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
-    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
-    bounds = MutationBounds(
-        most=int(_setting(runtime, "mutants", 20)),
-        seconds=min(_setting(runtime, "mutants_s", 60), share),
-        seed=_seed(state),
-    )
     measured, evidence = measure_strength(
         bounded_rig(state, runtime),
         _change(state, runtime, facts, tree=tree),
         base_tree=state.work.trees["baseline"],
         red_tree=state.work.trees.get("red", state.work.trees["baseline"]),
         tree=tree,
-        bounds=bounds,
+        bounds=mutation_bounds(state, runtime),
     )
     apart = reaching_nothing(cast("Json", measured["coverage"]))
     judged = {**_judgeable(state, runtime, measured), **({"belongs_to": apart} if apart else {})}
     return {**measured, **judged, "strength_version": STRENGTH_VERSION}, evidence
+
+
+def mutation_bounds(state: RunState, runtime: Runtime) -> MutationBounds:
+    """What may be spent on mutants of one tree."""
+    suite_s = cast("float", state.work.facts.get("baseline", {}).get("duration_s") or 0.0)
+    share = _setting(runtime, "mutants_share", 0.25) * suite_s + _MUTANTS_LEAST_S
+    return MutationBounds(
+        most=int(_setting(runtime, "mutants", 20)),
+        seconds=min(_setting(runtime, "mutants_s", 60), share),
+        seed=_seed(state),
+    )
 
 
 def reaching_nothing(coverage: Json) -> list[dict[str, object]]:
@@ -110,7 +114,7 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         path: bits_of(ranges) for path, ranges in changed_lines(runtime.git.diff(base, tree)).items() if path in paths
     }
     gone = {str(one.get("file")) for one in product_symbols(spec) if one.get("change") == "removed"}
-    impact = state.work.facts.get("impact", {})
+    quick, long = quick_and_long(state, runtime)
     mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     return Change(
         lines={path: bits for path, bits in lines.items() if path.endswith(".py")},
@@ -124,8 +128,9 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         declared=frozenset(str(one.get("name", "")).split("(")[0] for one in product_symbols(spec)),
         tests=items(red.get("tests")),
         frozen=tuple(cast("Mapping[str, object]", red.get("frozen_files") or {})),
-        impacted=within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))]),
-        traced_at_base=impact.get("method") == "coverage",
+        impacted=quick,
+        impacted_long=long,
+        traced_at_base=state.work.facts.get("impact", {}).get("method") == "coverage",
     )
 
 

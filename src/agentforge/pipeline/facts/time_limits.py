@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.agent.limits import time_left_s
-from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.events.kinds import EscalationRaised
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import time_limit

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from agentforge.agent.effects import Effect
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.commit import report
 from agentforge.pipeline.model.stage import Json, Stage, needs_no_model
@@ -13,6 +16,14 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     return report(state, facts, lines if isinstance(lines, dict) else {})
 
 
+def _examined_first(state: RunState, order: Sequence[str]) -> Effect | None:
+    if not state.brief.examiner:
+        return None
+    from agentforge.pipeline.examination.examiner import examination  # of the few runs that are examined
+
+    return examination(state, tuple(order))
+
+
 STAGE = Stage(
     name="deliver",
     produces="delivery_report",
@@ -22,4 +33,6 @@ STAGE = Stage(
     needs_model=needs_no_model,  # everything that the report says was measured
     complete=complete,
     rejected_to="refactor",
+    begins_with=(_examined_first,),
+    shows_whole_change=True,
 )

@@ -66,22 +66,30 @@ def measure_mutants(
 
 
 def killed_by(
-    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str]
+    rig: Rig,
+    tree: str,
+    survivors: Sequence[Mapping[str, Any]],
+    *,
+    tests: Sequence[str],
+    edits: Edits = NO_EDITS,
+    seconds: float = 2 * _FIRST_RUN_S,
 ) -> dict[str, list[str]]:
     """Run tests against mutants that survived others.
 
     Args:
         survivors: rows of `measure_mutants`, of a tree with the same product files.
         tests: ids that pass on the tree.
+        seconds: for all of them.
     Returns:
         the mutant's id -> ids of the tests that notice it.
     """
     if rig.plan.language != "python":
-        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=2 * _FIRST_RUN_S)
+        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=seconds)
     wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
     found = []
     for path in dict.fromkeys(str(row["path"]) for row in survivors):
-        for one in _of_file(rig, tree, path, -1):
+        lines = {int(row["line"]) for row in survivors if row["path"] == path}
+        for one in _of_file(rig, tree, path, sum(1 << line for line in lines)):
             if (one.path, one.line, one.before, one.after) in wanted:
                 found.append(one)
     if not found or not tests:
@@ -90,8 +98,8 @@ def killed_by(
         {"number": number, "path": one.path, "data": one.data.hex(), "tests": list(tests), "every": True}
         for number, one in enumerate(found)
     ]
-    plan = {"rows": rows, "tests": list(tests), "budget_s": 2 * _FIRST_RUN_S, "limit_s": _FIRST_RUN_S}
-    records = _served(rig, tree, plan, edits=NO_EDITS, timeout_s=4 * _FIRST_RUN_S)
+    plan = {"rows": rows, "tests": list(tests), "budget_s": seconds, "limit_s": _FIRST_RUN_S}
+    records = _served(rig, tree, plan, edits=edits, timeout_s=2 * seconds + 2 * _FIRST_RUN_S)
     out: dict[str, list[str]] = {}
     for record in records:
         if record["kind"] == "mutant" and record["status"] in COUNTED:
@@ -99,6 +107,33 @@ def killed_by(
             name = wanted[mutant.path, mutant.line, mutant.before, mutant.after]
             out[name] = [str(test) for test in record["all"]] or list(tests)
     return out
+
+
+def noticing(
+    rig: Rig,
+    tree: str,
+    versions: Sequence[Mutant],
+    tests: Sequence[Sequence[str]],
+    *,
+    edits: Edits,
+    bounds: MutationBounds,
+) -> dict[int, frozenset[str]] | None:
+    """Run wrong versions of files and tell for each, by its number, which of its own tests notice it.
+
+    Args:
+        tests: for each version the ids that are run against it, which pass on the tree as it is; a version without is not run.
+    Returns:
+        the versions that were run; None where the tests do not pass beside them although nothing is wrong.
+    """
+    records = _records(rig, tree, versions, tests, edits=edits, bounds=bounds, every=True)
+    statuses, note = _read(records, versions) if records else ({}, "")
+    if note and not statuses:
+        return None
+    return {
+        number: frozenset(map(str, one.get("all") or tests[number])) if one["status"] in COUNTED else frozenset()
+        for number, one in statuses.items()
+        if one["status"] != "not run"
+    }
 
 
 def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
@@ -131,28 +166,33 @@ def _records(
     *,
     edits: Edits,
     bounds: MutationBounds,
+    every: bool = False,
 ) -> list[dict[str, Any]]:
-    """What the server says of the mutants that some test executes; [] when no test executes any."""
+    """What the server says of the mutants that some test executes; [] when no test executes any.
+
+    Args:
+        every: run all tests of a mutant, not only those before the first that notices it.
+    """
     numbers = [number for number in range(len(chosen)) if tests[number]]
     if not numbers:
         return []
     rows = [
         {
             "number": number, "path": chosen[number].path, "data": chosen[number].data.hex(),
-            "tests": list(tests[number]),
+            "tests": list(tests[number]), "every": every,
         }
         for number in numbers
     ]  # fmt: skip
-    every = sorted({name for number in numbers for name in tests[number]})
+    asked = sorted({name for number in numbers for name in tests[number]})
     key: dict[str, object] = {
         "mutants": [[chosen[number].path, digest_bytes(chosen[number].data), list(tests[number])] for number in numbers],
         "version": _VERSION, "tree": tree, "plan": plan_digest(rig.plan), "edits": edits.digest,
-        "sandbox": rig.sandbox.kind, "at": str(rig.mount_at),
+        "sandbox": rig.sandbox.kind, "at": str(rig.mount_at), **({"every": True} if every else {}),
     }  # fmt: skip
     known = rig.cache.recall(key) if rig.cache is not None else None
     records: list[dict[str, Any]] = known["records"] if known is not None else []
     if known is None:
-        plan = {"rows": rows, "tests": every, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
+        plan = {"rows": rows, "tests": asked, "budget_s": bounds.seconds, "limit_s": _FIRST_RUN_S}
         records = _served(rig, tree, plan, edits=edits, timeout_s=2 * bounds.seconds + 2 * _FIRST_RUN_S)
         if rig.cache is not None and _whole(records, len(rows)):
             rig.cache.keep(key, {"records": records})

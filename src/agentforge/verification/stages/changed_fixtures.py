@@ -1,37 +1,70 @@
-"""Fixtures that the specification changes: which tests of the base may run with the new text of one."""
+"""Fixtures and helpers of tests that the specification changes: which tests of the base may run with the new text of one."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agentforge.languages.python.imports import reached
 from agentforge.testing.outcome import without_parameters
 from agentforge.verification.source.test_hashes import test_functions
+from agentforge.workspace.code.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Asks = dict[str, frozenset[str]]
+"""Name of a fixture or helper -> the names that it asks for."""
 _Found = dict[str, tuple[str, frozenset[str]]]
-"""Name of a fixture -> its file and the fixtures that it asks for."""
+"""The same, with its file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestTree:
+    """The files of one tree, as far as tests reach others.
+
+    Attributes:
+        present: all paths of the tree.
+        roots: folders that stand on `sys.path`, relative to the repository.
+    """
+
+    read: Read
+    present: Collection[str] = ()
+    roots: Sequence[str] = ()
+
+
+TestTree.__test__ = False  # type: ignore[attr-defined]  # no test, whatever pytest thinks of the name
 
 
 def tests_with_changed_fixtures(
-    ids: Iterable[str], *, superseded: Collection[str], before: Read, after: Read
+    ids: Iterable[str], *, superseded: Collection[str], before: Read, after: TestTree
 ) -> frozenset[str]:
-    """List the tests that ask, directly or through other fixtures, for one that the specification lists as changed.
+    """List the tests that ask, directly or through others, for a fixture or helper that the specification lists as changed.
 
-    A file counts only when the declared fixtures are all that became of its old text: what it had besides stands as it was, and
-    what is new there is asked for by name (no hook, no fixture for everybody, no second definition). A fixture counts only when
-    it still uses what it used, directly or through a function beside it.
+    A helper is a function that is no test, in the file of a test or in one that tests import. A file counts only when the
+    declared ones are all that became of its old text: what it had besides stands as it was, names may be imported from
+    elsewhere, and what is new there is asked for by name (no hook, no fixture for everybody, no second definition). A fixture
+    counts only when it still uses what it used, directly or through a function beside it. What such a test still shows is
+    measured, see `verification.refits`.
 
     Args:
         superseded: `path::name` of what the specification changes in files of tests.
     """
-    declared = _declared(superseded, before=before, after=after)
+    declared = _declared(superseded, before=before, after=after.read)
     if not declared:
         return frozenset()
     return frozenset(one for one in ids if _asked_for(without_parameters(one), after) & declared)
+
+
+def words_of_test(test: str, tree: TestTree) -> frozenset[str]:
+    """The names that a test uses, itself or through the fixtures and functions of test files that it comes to."""
+    found, asked, known = _reading(without_parameters(test), tree)
+    if found is None:
+        return frozenset()
+    reached = _closure(asked, known)
+    return frozenset({*asked, *(word for one in reached for word in known[one.partition("::")[2]][1])})
 
 
 def _declared(superseded: Collection[str], *, before: Read, after: Read) -> frozenset[str]:
@@ -43,7 +76,7 @@ def _declared(superseded: Collection[str], *, before: Read, after: Read) -> froz
     found: set[str] = set()
     for path, names in by_file.items():
         old, new = _statements(before(path)), _statements(after(path))
-        fixtures = names & _fixtures(old).keys() & _fixtures(new).keys()
+        fixtures = names & _askable(old).keys() & _askable(new).keys()
         still = all(_used_by(old, one) <= _used_by(new, one) for one in fixtures)
         if fixtures and still and _nothing_else(old, new, fixtures, names - fixtures):
             found |= {f"{path}::{name}" for name in fixtures}
@@ -65,6 +98,13 @@ def _used_by(body: Iterable[ast.stmt], fixture: str) -> frozenset[str]:
 
 def _names_in(node: _Function) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - set(_arguments(node))
+
+
+def _words_in(node: _Function) -> frozenset[str]:
+    """Every name that a function speaks of: variables, attributes, what it asks for."""
+    walked = list(ast.walk(node))
+    names = {one.id for one in walked if isinstance(one, ast.Name)}
+    return frozenset({*names, *(one.attr for one in walked if isinstance(one, ast.Attribute)), *_arguments(node)})
 
 
 def _nothing_else(old: list[ast.stmt], new: list[ast.stmt], fixtures: Collection[str], others: Collection[str]) -> bool:
@@ -151,12 +191,11 @@ def _parts(body: Iterable[ast.stmt], fixtures: Collection[str]) -> Iterator[str]
 
 
 def _parts_of(node: ast.stmt, fixtures: Collection[str]) -> list[str]:
-    """What has to stay of a statement: each name of an import by itself, of a declared fixture its name alone."""
+    """What has to stay of a statement: of an import each name that it binds, of a declared fixture its name alone."""
     if isinstance(node, _DEFS) and node.name in fixtures:
         return [f"fixture {node.name}"]
     if isinstance(node, _IMPORTS):
-        source = f"{'.' * node.level}{node.module or ''}" if isinstance(node, ast.ImportFrom) else ""
-        return [f"import {source} {one.name} {one.asname}" for one in node.names]
+        return [f"import {name}" for name in _bound(node)]
     return [ast.dump(node)]
 
 
@@ -168,26 +207,37 @@ def _bound(node: ast.stmt) -> list[str]:
     return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
 
 
-def _asked_for(test: str, read: Read) -> frozenset[str]:
-    """`path::name` of every fixture of the repository that a test comes to, the nearest of a name; of a test that its class
-    inherits from elsewhere, what runs around the tests of the class."""
+def _asked_for(test: str, tree: TestTree) -> frozenset[str]:
+    """`path::name` of every fixture and helper of the repository that a test comes to, the nearest of a name; of a test that its
+    class inherits from elsewhere, what runs around the tests of the class."""
+    _, asked, known = _reading(test, tree)
+    return _closure(asked, known)
+
+
+def _reading(test: str, tree: TestTree) -> tuple[_Function | None, set[str], _Found]:
+    """A test as its file has it, the names that it asks for, and what these names stand for where it is."""
     path, _, name = test.partition("::")
-    data = read(path) or b""
+    data = tree.read(path) or b""
     owner, _, last = name.rpartition("::")
     family = _with_bases(owner, data)
     spelled = {name, *(f"{one}::{last}" for one in family)}
     node = next(((one, owners) for found, one, owners in test_functions(data) if found in spelled), None)
     asked = {f"{one}::{around}" for one in family for around in _OF_CLASSES}
     known: _Found = {}
+    for other in sorted(reached([path], present=tree.present, roots=tree.roots, read=tree.read)):
+        if is_test_path(other):
+            known |= {one: (other, asks) for one, asks in _helpers(_statements(tree.read(other))).items()}
     for folder in reversed(PurePosixPath(path).parents):
         own = str(folder / "conftest.py")
-        known |= {one: (own, asked) for one, asked in _fixtures(_statements(read(own))).items()}
-    known |= {one: (path, asked) for one, asked in _fixtures(_statements(data)).items()}
-    if node is not None:
-        function, owners = node
-        marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
-        asked |= {*_arguments(function), *_used(marks)}
-    return _closure(asked, known)
+        known |= {one: (own, asks) for one, asks in _askable(_statements(tree.read(own))).items()}
+    known |= {one: (path, asks) for one, asks in _askable(_statements(data)).items()}
+    if node is None:
+        return None, asked, known
+    function, owners = node
+    marks = [*function.decorator_list, *(mark for owner in owners for mark in owner.decorator_list)]
+    words = _words_in(function)
+    asked |= {*words, *_used(marks), *(f"{one}::{word}" for one in family for word in words)}
+    return function, asked, known
 
 
 def _with_bases(owner: str, data: bytes) -> set[str]:
@@ -209,7 +259,9 @@ def _closure(names: set[str], known: Mapping[str, tuple[str, frozenset[str]]]) -
     seen: set[str] = set()
     while left := {one for one in names if one in known} - seen:
         seen |= left
-        names = {asked for one in left for asked in known[one][1]}
+        owners = {one.rpartition("::")[0] for one in left} - {""}
+        words = {asked for one in left for asked in known[one][1]}
+        names = words | {f"{owner}::{word}" for owner in owners for word in words}
     return frozenset(f"{known[one][0]}::{one}" for one in seen)
 
 
@@ -220,14 +272,34 @@ def _used(marks: Iterable[ast.expr]) -> Iterator[str]:
             yield from (str(one.value) for one in mark.args if isinstance(one, ast.Constant))
 
 
-def _fixtures(body: Iterable[ast.stmt]) -> dict[str, frozenset[str]]:
-    """The fixtures that a module defines under their own names, with those that each asks for; what runs around the tests of a
-    class is one of theirs."""
+def _askable(body: Iterable[ast.stmt]) -> _Asks:
+    """The fixtures and helpers that a module defines under their own names, with the names that each asks for."""
+    statements = list(body)
+    return {**_helpers(statements), **_fixtures(statements)}
+
+
+def _fixtures(body: Iterable[ast.stmt]) -> _Asks:
+    """The fixtures of a module; what runs around the tests of a class is one of theirs."""
     return {
-        node.name: frozenset() if _is_around(node) else frozenset(_arguments(node))
+        node.name: _words_in(node)
         for node in body
         if isinstance(node, _DEFS) and (_is_around(node) or any(_is_fixture(mark) for mark in node.decorator_list))
     }
+
+
+def _helpers(body: Iterable[ast.stmt]) -> _Asks:
+    """The functions of a module of tests that are no tests, and that nobody calls but who names them."""
+    return {
+        node.name: _words_in(node)
+        for node in body
+        if isinstance(node, _DEFS) and not node.decorator_list and not _is_unasked(node.name)
+    }
+
+
+def _is_unasked(name: str) -> bool:
+    """Whether a runner calls a function of this name by itself."""
+    last = name.rpartition("::")[2]
+    return last.startswith(("test", "pytest_")) or last in _OF_MODULES or last in _OF_CLASSES
 
 
 def _is_around(node: _Function) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,15 +17,16 @@ from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
-from agentforge.verification.stages.changed_fixtures import tests_with_changed_fixtures
+from agentforge.verification.stages.changed_fixtures import TestTree, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 
 _LISTED = 50
-_LOSSES = ("regressions", "missing", "superseded", "refitted", "under_old_text")
+_LOSSES = ("regressions", "missing", "superseded", "refitted", "rewritten", "thinned", "under_old_text")
 _AGAIN = 2
+_WORD = re.compile(r"\w{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class Promise:
             want of one of them, and for nothing else, has ended with it.
         gone: last names of all symbols that the specification removes.
         symbols: those that the specification declares.
+        told: people's own words.
         inspected: no requirement needs a test, so that there need not be a new one.
         repeats: runs of the new tests in random order, >= 1.
         seed: of the random orders; recorded in the facts.
@@ -54,6 +57,7 @@ class Promise:
     vanished: Sequence[str] = ()
     gone: Sequence[str] = ()
     symbols: Sequence[Symbol] = ()
+    told: str = ""
     inspected: bool = False
     repeats: int = 2
     seed: int = 1
@@ -79,8 +83,8 @@ def measure_green(
         only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
-        refitted (what passes with a fixture that the specification changes, and not with its old text), under_old_text
-        (regressions that show only with the base's own files of tests), newly_passing,
+        refitted, rewritten (what passes alone with a fixture, or with a new text, that the specification changes), thinned (cases
+        that are gone), under_old_text (regressions that show only with the base's own files of tests), newly_passing,
         belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed, out_of_scope,
         new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
         and evidence {whole, repeats}.
@@ -97,7 +101,7 @@ def measure_green(
         runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
-    lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits)
+    lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits, now=whole)
     found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
     refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
@@ -237,7 +241,7 @@ def _lost(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: SuiteRun) 
 
 
 def _without_replaced(
-    missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+    missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits, now: SuiteRun
 ) -> dict[str, list[str]]:
     """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
     paths = {file_of(one) for one in missing} & set(promise.frozen.files)
@@ -249,7 +253,31 @@ def _without_replaced(
     left = [one for one in missing if one not in held]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     ended = [one for one in left if without_parameters(one) in promise.superseded or one in gone]
-    return {"missing": [one for one in left if one not in ended], "superseded": ended}
+    return {
+        "missing": [one for one in left if one not in ended],
+        "superseded": ended,
+        "thinned": _thinned(ended, promise, now),
+    }
+
+
+def _thinned(ended: Sequence[str], promise: Promise, whole: SuiteRun) -> list[str]:
+    """Cases of tests that the specification changes which are gone and have no successor: what fails in them is seen no more.
+
+    A case counts as followed by a new one of its test; one of which people's own words speak may go.
+    """
+    told = set(_WORD.findall(promise.told))
+    known = set(promise.baseline.get("passed_ids", ()))
+    gone: dict[str, list[str]] = {}
+    for one in ended:
+        bare, _, case = one.partition("[")
+        if bare in promise.superseded and case and not told & set(_WORD.findall(case)):
+            gone.setdefault(bare, []).append(one)
+    found: list[str] = []
+    for bare, ones in gone.items():
+        there = [one for one in whole.passed_ids if one.startswith(f"{bare}[") or one == bare]
+        fresh = [one for one in there if one not in known]
+        found += ones[len(fresh) :] if there else []
+    return found[:_LISTED]
 
 
 def _ended(
@@ -316,7 +344,7 @@ def _hidden_losses(
         set(left) & set(whole.passed_ids),
         superseded=promise.superseded,
         before=rig.read(base_tree),
-        after=rig.read(tree),
+        after=TestTree(read=rig.read(tree), present=rig.git.list_files(tree), roots=rig.plan.roots),
     )
     left = [one for one in left if one not in fitted]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
@@ -326,6 +354,7 @@ def _hidden_losses(
         "regressions": sorted({*lost["regressions"], *hidden})[:_LISTED],
         "superseded": sorted({*lost["superseded"], *ended}),
         "refitted": sorted(fitted),
+        "rewritten": sorted({*lost["superseded"], *ended} & set(whole.passed_ids)),
         "under_old_text": sorted(set(hidden) & set(whole.passed_ids))[:_LISTED],
     }
 

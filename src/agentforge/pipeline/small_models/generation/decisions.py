@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentforge.agent.effects import Effect
@@ -17,10 +18,8 @@ from agentforge.verification.examples.claims import Claim
 _SHOWN = 3
 
 
-def places_first(state: RunState) -> Effect | None:
+def places_first(state: RunState, _order: Sequence[str] = ()) -> Effect | None:
     """Before the analysis: where the work is. A project that the road cannot work in is a person's to decide about."""
-    if not state.brief.profile:
-        return None
     places = state.work.facts.get("places")
     if places is None:
         return MeasurePlaces()

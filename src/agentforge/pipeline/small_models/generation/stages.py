@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.stage import Json, Stage, StageQuestion, items
 from agentforge.pipeline.small_models.generation import drafts
+from agentforge.pipeline.small_models.generation.decisions import one_that_fails, places_first
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person, scenes, units_of
 from agentforge.pipeline.small_models.reading.bug_reports import is_report, report_draft, report_questions
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, confirmed_claims
@@ -47,6 +48,7 @@ def _analyze(stage: Stage) -> Stage:
         complete=complete,
         needs_model=_place_is_open,
         questions=_wanted_place,
+        begins_with=(*stage.begins_with, places_first),
         draft=drafts.analysis_draft,
         tools=("submit_artifact",),
     )
@@ -73,6 +75,7 @@ def _red(stage: Stage) -> Stage:
         stage,
         needs_model=_never,
         draft=lambda state: stage.draft(state) if state.brief.tests else drafts.suite_draft(state),
+        on_stuck=one_that_fails,
     )
 
 

@@ -94,7 +94,7 @@ def _question(state: RunState, entry: LedgerEntry, becomes: Becomes) -> StageQue
 
 
 def _asked(state: RunState) -> Iterator[Escalation]:
-    return (item for item in state.people.escalations.values() if item.stage == "spec" and _KEY in item.context)
+    return (item for item in state.people.escalations.values() if _KEY in item.context)
 
 
 def untold_values(state: RunState, sources: str) -> list[dict[str, object]]:
