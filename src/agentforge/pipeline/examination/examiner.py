@@ -43,7 +43,7 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
         order: the names of all stages.
     """
     if not is_examined(state):
-        return None
+        return doubtful(state, undecided_examples(state), stage="deliver")
     known = state.work.facts.get(EXAMINE, {})
     if known.get("tree") != judged(state.work.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
         return StartStage(
