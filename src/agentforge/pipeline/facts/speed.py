@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.contracts.inspection import is_for_speed, measured_rows
+from agentforge.contracts.inspection import by_measurement_alone, is_for_speed, measured_rows
 from agentforge.errors import ToolchainError
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
@@ -138,8 +138,10 @@ def measured_text(state: RunState) -> str:
                 "  ", " "
             )
         )
+    alone = by_measurement_alone(state.work.artifacts.get("spec", {}), state.work.artifacts.get("intake", {}))
+    tests = "guards suffice." if alone else "a requirement without a measurement needs a target."
     lines.append(
-        "Results must stay equal to those of the base, for these and for nearby inputs. No test asserts a time; guards suffice."
+        f"Results must stay equal to those of the base, for these and for nearby inputs. No test asserts a time; {tests}"
     )
     return "\n".join(lines)
 
