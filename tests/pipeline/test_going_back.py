@@ -71,6 +71,12 @@ def test_the_same_fact_goes_back_once_and_is_then_the_stages_own() -> None:
     assert isinstance(decide(with_fields(seen, facts={"green": {"belongs_to": [FACT, other]}}), STAGES), Reopen)
 
 
+def test_what_a_human_rejected_with_words_is_done_again_by_the_stage_that_the_words_are_for() -> None:
+    rejected = ({"rule": "human", "passed": False, "message": "shorter, please", "path": ""},)
+    state = with_fields(measured("green", FACT), findings=rejected)
+    assert decide(state, STAGES) == StartStage(stage="green", attempt=2)
+
+
 def test_of_several_stages_the_first_is_opened_and_supplied_tests_are_never_written() -> None:
     of_spec = {**FACT, "stage": "spec"}
     effect = decide(measured("green", FACT, of_spec), STAGES)

@@ -97,7 +97,8 @@ def _inside_stage(state: RunState, stage: Stage, stages: Stages) -> Effect:
     if state.progress.turn.replied:  # finish the step first: its calls were asked for before anything was judged
         return _turn(state)
     if state.progress.stages[stage.name].status == "failed":
-        return sending_back(state, stages) or _after_failure(state, stage)
+        own = None if _was_rejected(state) else sending_back(state, stages)  # a human's words are for this stage
+        return own or _after_failure(state, stage)
     if state.review.verdict is not None and state.review.verdict.passed:
         return stage.on_passed(state) or _approval(state, stage) or PassStage(stage=stage.name)
     if state.review.submission is not None:
@@ -107,9 +108,13 @@ def _inside_stage(state: RunState, stage: Stage, stages: Stages) -> Effect:
     return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
 
 
+def _was_rejected(state: RunState) -> bool:
+    return any(item.get("rule") == "human" for item in state.review.findings)
+
+
 def _after_failure(state: RunState, stage: Stage) -> Effect:
     """Another attempt while there are some left; what a human rejected is always done again, elsewhere if the stage says so."""
-    rejected = any(item.get("rule") == "human" for item in state.review.findings)
+    rejected = _was_rejected(state)
     if rejected and stage.rejected_to:
         return StartStage(stage=stage.rejected_to, attempt=state.progress.stages[stage.rejected_to].attempt + 1)
     left = ending(state)
