@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,12 @@ def _judged(repo: Path, hidden: dict[str, str] = HIDDEN) -> tuple[str, ...]:
     settings = load(
         repo, environ, flags={"test.python": sys.executable, "test.env": {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}}
     )
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=repo, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    return hidden_failures(repo, commit, hidden, settings=settings, environ=environ)
+    return hidden_failures(repo, _head(repo), hidden, settings=settings, environ=environ)
+
+
+def _head(repo: Path) -> str:
+    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repo, capture_output=True, text=True, check=True)
+    return told.stdout.strip()
 
 
 def test_a_right_commit_passes_and_is_left_as_it_is(repo: Path) -> None:
@@ -82,6 +85,31 @@ def test_a_hidden_file_that_cannot_be_collected_counts(repo: Path) -> None:
     hidden = {"tests/test_hidden.py": f"from calc import subtract\n{_UNITTEST}"}
     (failure,) = _judged(repo, hidden)
     assert failure.startswith("tests/test_hidden.py cannot be collected")
+
+
+@pytest.mark.needs("go")
+def test_a_delivery_whose_own_tests_bear_the_names_of_the_hidden_ones_is_judged_by_those(tmp_path: Path) -> None:
+    repo, test = (
+        tmp_path / "repo",
+        'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal()\n\t}\n}\n',
+    )
+    repo.mkdir()
+    (repo / "go.mod").write_text("module calc\n\ngo 1.19\n")
+    (repo / "calc.go").write_text("package calc\n")
+    (repo / "old_test.go").write_text('package calc\n\nimport "testing"\n\nfunc TestOld(t *testing.T) {}\n')
+    init_repository(repo, message="base")
+    base = _head(repo)
+    (repo / "calc.go").write_text("package calc\n\nfunc Add(a, b int) int { return a + b }\n")
+    (repo / "add_test.go").write_text(test)
+    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-qm", "add"], cwd=repo, check=True
+    )
+    environ = {**os.environ, "AGENTFORGE_HOME": str(tmp_path / "home")}
+    settings = load(repo, environ)
+    judged = partial(hidden_failures, repo, _head(repo), {"calc_test.go": test}, settings=settings, environ=environ)
+    assert "redeclared" in judged()[0]
+    assert judged(base=base) == ()
 
 
 def test_a_class_that_no_runner_collects_has_no_test_that_must_run() -> None:

@@ -32,11 +32,14 @@ def hidden_failures(
     settings: Settings,
     environ: Mapping[str, str],
     uncounted: Collection[str] = (),
+    base: str = "",
 ) -> tuple[str, ...]:
     """Run the hidden tests on a commit.
 
     Args:
         hidden: path -> text; the files replace those of the checkout, those that hold tests are run.
+        base: the commit that the delivery began at. The delivery's own tests stand as they were there while it is judged: in a
+            package of Go they would define the names of the hidden ones a second time. "" = they stay.
         uncounted: ids of tests whose outcome does not matter.
     Returns:
         What keeps them from passing, () when every one of them was run and passed.
@@ -49,12 +52,23 @@ def hidden_failures(
         rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
         patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
         tests = [path for path, text in hidden.items() if holds_tests(path, text, patterns)]
-        edits = Edits(files={path: text.encode() for path, text in hidden.items()})
+        own = _own_tests(rig.git, base, commit) if base else {}
+        edits = Edits(files={**own, **{path: text.encode() for path, text in hidden.items()}})
         run = run_tree(rig, rig.git.tree_of(commit), tests=tests, edits=edits, protected=tests)
     problems = list(_failures(run, {path: hidden[path] for path in tests}, frozenset(uncounted)))
     if not problems and not sound(run, rig.plan):
         problems = [f"the test run is no evidence: {'; '.join(run.problems) or 'a control did not hold'}"]
     return tuple(problems)
+
+
+def _own_tests(git: Git, base: str, commit: str) -> dict[str, bytes | None]:
+    """The files of tests that a delivery added or changed, as they were before it; None = it was not there."""
+    found = {}
+    for path in (one.path for one in git.changed(base, commit)):
+        now = git.show(commit, path)
+        if now is not None and holds_tests(path, now.decode("utf-8", "replace")):
+            found[path] = git.show(base, path)
+    return found
 
 
 def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[str, str]) -> Rig:

@@ -265,8 +265,9 @@ def _ending(order: Order, result: RunResult, settings: Settings, environ: Mappin
     if outcome == "delivered" and task.hidden:
         commit = str((state.work.delivered or {})["commit"])
         hidden = hidden_failures(
-            Path(state.identity.repo), commit, task.hidden, settings=settings, environ=environ, uncounted=task.uncounted
-        )
+            Path(state.identity.repo), commit, task.hidden, settings=settings, environ=environ, uncounted=task.uncounted,
+            base=state.identity.base_commit,
+        )  # fmt: skip
     return Ending(
         outcome=outcome,
         stage=str(result_value(result)["stage"]),
