@@ -8,7 +8,7 @@ import json
 import pytest
 
 pytest.importorskip("acp")
-from agentforge.acp_server.serving import Intake
+from agentforge.acp_server.server import Intake
 
 GOOD = b'{"jsonrpc":"2.0","method":"session/cancel","params":{}}'
 

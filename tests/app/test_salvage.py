@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.app.sessions.listing import fork
+from agentforge.app.sessions.closed_sessions import fork
 from agentforge.errors import IntegrityError
 
 if TYPE_CHECKING:

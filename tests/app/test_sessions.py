@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentforge.app.sessions import listing as sessions
+from agentforge.app.sessions import closed_sessions as sessions
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.sessions.report import exported, report_value

@@ -85,6 +85,7 @@ def test_two_of_one_name_are_an_error_that_names_both(place: Place) -> None:
         (_STAGE.format(name="threats", body="{}").replace('("spec",)', '"spec"'), "consumes is not a tuple of texts"),
         (_STAGE.format(name="threats", body="{}").replace('"P"', "3"), "prompt is not a text"),
         (_STAGE.format(name="threats", body="{}").replace("complete=complete", "complete=3"), "is not a function"),
+        (_STAGE.format(name="threats", body="{}").replace("complete=", "takes_tests=True, complete="), "own stages"),
         (_STAGE.format(name="threats", body="{}").replace("contract: ", "contrat: "), "unknown key"),
     ],
 )

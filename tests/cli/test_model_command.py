@@ -17,7 +17,7 @@ from agentforge.config.settings import load
 from agentforge.errors import ModelNotConfigured
 from agentforge.local import catalogue
 from agentforge.local.machine import look
-from agentforge.local.serving import all_living, stop_all
+from agentforge.local.shared_server import all_living, stop_all
 
 _SPEC = importlib.util.spec_from_file_location(
     "agentforge_tiny_for_cli", Path(__file__).parent.parent / "local" / "tiny.py"

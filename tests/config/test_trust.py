@@ -1,4 +1,4 @@
-"""Proves config/trust.py and config/steering.py: trust holds for exactly the bytes that a person agreed to."""
+"""Proves config/trust.py and config/steering_files.py: trust holds for exactly the bytes that a person agreed to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.config.paths import data_dir
-from agentforge.config.steering import steering_items
+from agentforge.config.steering_files import steering_items
 from agentforge.config.trust import grant, require_trust, revoke, trusted, trusted_projects
 from agentforge.errors import ConfigError, StorageError, TrustRequired
 
@@ -158,7 +158,7 @@ def test_the_record_is_the_users_alone(project: Path, environ: dict[str, str]) -
 
 
 def test_a_heap_of_files_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentforge.config.steering._MOST_FILES", 3)
+    monkeypatch.setattr("agentforge.config.steering_files._MOST_FILES", 3)
     for number in range(5):
         put(project, f".agentforge/skills/{number}.md")
     with pytest.raises(ConfigError, match="more than 3"):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from agentforge_scene import Served, close, make_repository, serve, tell
 
+from agentforge.dashboard.page_templates import percent_text
 from agentforge.dashboard.plots import trend_svg
-from agentforge.dashboard.rendering import percent_text
 from agentforge.events import kinds
 
 _PASSED = kinds.StageVerified(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.dashboard.serving import patient_protocol
+from agentforge.dashboard.server import patient_protocol
 
 _SLOW = 300
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agentforge_scene import HOSTILE
 from markupsafe import escape
 
-from agentforge.dashboard.rendering import inline, pieces
+from agentforge.dashboard.page_templates import inline, pieces
 
 if TYPE_CHECKING:
     from agentforge_scene import Served

@@ -20,9 +20,9 @@ from tests_fleet_histories import LOST, Operation
 
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
+from agentforge.fleet.disposition import After, after_drive_failed
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.rates import Bucket
-from agentforge.fleet.standing import After, after_drive_failed
 from agentforge.fleet.worker import Plan, Worker
 
 _LOCKED = 8

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.local.machine import look
-from agentforge.local.serving import Wanted, stop_all
+from agentforge.local.shared_server import Wanted, stop_all
 
 _SPEC = importlib.util.spec_from_file_location("agentforge_tiny_model", Path(__file__).parent / "tiny.py")
 assert _SPEC is not None and _SPEC.loader is not None

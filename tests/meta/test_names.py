@@ -15,6 +15,7 @@ Sources = tuple["Source", ...]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _BANNED = frozenset({"stirring", "overhearing", "ward", "honesty", "unasked", "spoken", "birth"})
 """Say: wake dependents, live output, protected paths, evasion, out of scope, mentions, child run."""
+_NOUNS = frozenset({"finding", "keyring", "mapping", "recording", "thinking"})
 _APART = ("testing/programs/", "evals/sets/", "demo/")
 """Programs that run on their own, in another process: no name of theirs meets one of ours."""
 
@@ -23,6 +24,10 @@ def _table(root: Path, title: str) -> list[str]:
     text = (root / "docs" / "glossary.md").read_text("utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|")[0].strip().strip("`") for line in text.splitlines() if line.startswith("|")]
     return rows[2:]
+
+
+def _is_apart(source: Source) -> bool:
+    return source.path.removeprefix("src/agentforge/").startswith(_APART)
 
 
 def _homonyms(sources: Sources) -> dict[str, list[str]]:
@@ -46,10 +51,16 @@ def test_a_class_has_a_name_of_its_own_or_a_row_in_the_glossary(root: Path, sour
 def test_nobody_is_called_by_a_banned_word(sources: Sources) -> None:
     wrong = []
     for source in sources:
-        if source.path.removeprefix("src/agentforge/").startswith(_APART):
+        if _is_apart(source):
             continue
         names = [Path(source.path).stem, *(node.name for node in source.classes)]
         names += [name.rpartition(".")[2] for name, _ in source.public_functions]
         said = {name for name in names if _BANNED & {word.lower() for word in _WORDS.findall(name)}}
         wrong += [f"{source.path}: {name}" for name in sorted(said)]
     assert wrong == []
+
+
+def test_a_module_is_called_by_a_noun(sources: Sources) -> None:
+    """A word that ends in -ing is one only where the field uses it as a noun."""
+    stems = {Path(source.path).stem: source.path for source in sources if not _is_apart(source)}
+    assert [path for stem, path in sorted(stems.items()) if stem.endswith("ing") and stem not in _NOUNS] == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentforge.events import kinds
-from agentforge.events.state import run_state as state
+from agentforge.events.state import attempt, run_state
 
 if TYPE_CHECKING:
     from tests.meta.conftest import Source
@@ -141,7 +141,7 @@ def test_every_file_postpones_annotations(sources: Sources) -> None:
 def test_events_and_states_are_frozen_slotted_and_keyword_only() -> None:
     records = [
         value
-        for module in (kinds, state)
+        for module in (kinds, attempt, run_state)
         for value in vars(module).values()
         if isinstance(value, type) and dataclasses.is_dataclass(value)
     ]

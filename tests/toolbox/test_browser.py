@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancellation import Cancellation, under
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
 from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke

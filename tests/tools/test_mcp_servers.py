@@ -15,7 +15,7 @@ from threading import Barrier, BrokenBarrierError, Event
 
 import pytest
 
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancellation import Cancellation, under
 from agentforge.session.together import side_by_side
 from agentforge.tools.base import Observation, Tool, ToolError
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present
@@ -222,7 +222,7 @@ def test_a_server_and_what_it_started_end_with_the_session(make: Make, tmp_path:
 def test_a_call_can_be_stopped_from_another_thread(make: Make) -> None:
     import threading
 
-    from agentforge.cancelling import Cancellation, under
+    from agentforge.cancellation import Cancellation, under
 
     tools = make(_spec("hangs", call_s=60)).tools()
     sign = Cancellation()

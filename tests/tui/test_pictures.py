@@ -120,7 +120,7 @@ def test_an_approval_of_a_change(theatre: Theatre) -> None:
 
 
 def test_a_question(theatre: Theatre) -> None:
-    from agentforge.tui.asking import QuestionScreen
+    from agentforge.tui.questions import QuestionScreen
 
     async def steps(stage: Stage) -> None:
         stage.app.push_screen(QuestionScreen("Which name do you want?", ("slugify", "to_slug")))

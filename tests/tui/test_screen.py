@@ -10,7 +10,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 
 from agentforge.tui.driver import PasteReader
-from agentforge.tui.leaving import farewell
+from agentforge.tui.exit_transcript import farewell
 
 if TYPE_CHECKING:
     from agentforge_loopback import LoopbackProvider
@@ -70,7 +70,7 @@ def test_always_asks_no_second_time(theatre: Theatre) -> None:
 
 
 def test_keys_that_were_meant_for_the_input_decide_nothing(theatre: Theatre, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentforge.tui.asking.ApprovalScreen.grace_s", 600.0)
+    monkeypatch.setattr("agentforge.tui.questions.ApprovalScreen.grace_s", 600.0)
 
     async def steps(stage: Stage) -> None:
         stage.app.prompt.insert("yes and then")

@@ -36,7 +36,7 @@ from agentforge.acp_server.link import Link
 from agentforge.acp_server.session import EditorSession
 from agentforge.acp_server.words import modes_now, said_of
 from agentforge.app.sessions.chat import ChatOptions
-from agentforge.app.sessions.listing import all_sessions
+from agentforge.app.sessions.closed_sessions import all_sessions
 from agentforge.config.model_choice import choose
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured, UsageError
 

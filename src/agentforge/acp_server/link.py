@@ -13,7 +13,7 @@ from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 from agentforge.acp_server.updates import Teller, Update, kind_of, title_of, usage_of
 from agentforge.app.sessions.approvals import change_of_call
 from agentforge.app.sessions.person import Question, Reply
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.events import kinds
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from agentforge.acp_server.words import MODES, Said, commands_now, options_now
 from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 from agentforge.app.slash import run_slash
 from agentforge.app.subagents.swarm import investigate
-from agentforge.cancelling import Cancellation
+from agentforge.cancellation import Cancellation
 from agentforge.errors import AgentForgeError, ConflictError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.safety.policy.modes import Mode

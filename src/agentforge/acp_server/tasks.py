@@ -14,9 +14,9 @@ from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import outcome_of, result_value
 from agentforge.app.tasks import answers, runs as tasks
 from agentforge.app.tasks.start_options import StartOptions
-from agentforge.cancelling import under
+from agentforge.cancellation import under
 from agentforge.config.paths import project_tops
-from agentforge.config.steering import OF_A_TASK
+from agentforge.config.steering_files import OF_A_TASK
 from agentforge.config.trust import require_trust
 from agentforge.errors import UsageError
 from agentforge.events import kinds

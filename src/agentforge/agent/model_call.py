@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import pictured
 from agentforge.agent.reply import replied
-from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.messages import Message, ModelRequest, request_bytes

@@ -15,7 +15,7 @@ from typing import Literal
 from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.config.edits import write_text
 from agentforge.config.paths import data_dir
-from agentforge.config.steering import Item, instruction_item, is_nested, steering_items
+from agentforge.config.steering_files import Item, instruction_item, is_nested, steering_items
 from agentforge.errors import StorageError, TrustRequired
 from agentforge.frozen import dataclass
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import cast
 
-from agentforge.context.cutting import beginning, split, whole_text, with_short_parts
+from agentforge.context.file_view import GAP, bridge, fenced, inner_gaps, line_costs, ranges, view_text
 from agentforge.context.sections import Level, Piece, Section, View, Want
+from agentforge.context.truncation import beginning, split, whole_text, with_short_parts
 from agentforge.context.unshown import (
     CALL,
     Left,
@@ -24,7 +25,6 @@ from agentforge.context.unshown import (
     stands_above,
     unshown_text,
 )
-from agentforge.context.viewing import GAP, bridge, fenced, inner_gaps, line_costs, ranges, view_text
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 from agentforge.tokens import count_tokens, cut_middle

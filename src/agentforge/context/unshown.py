@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from agentforge.context.cutting import whole_text
+from agentforge.context.file_view import ranges
 from agentforge.context.sections import Level, Piece, Section, View, Want
-from agentforge.context.viewing import ranges
+from agentforge.context.truncation import whole_text
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens
 

@@ -11,13 +11,13 @@ from agentforge.contracts.rule import NamedRule, NotMeasuredError, RuleCase, Rul
 from agentforge.contracts.rulebook import (
     code,
     delivery,
+    evasion,
+    plan,
     repair,
     request,
     roads,
     specification,
     speed,
-    splitting,
-    steering,
     strength,
     suite,
 )
@@ -29,7 +29,7 @@ def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
 
     table: dict[str, NamedRule] = {}
-    for family in (request, specification, suite, code, roads, speed, steering, strength, repair, splitting, delivery):
+    for family in (request, specification, suite, code, roads, speed, evasion, strength, repair, plan, delivery):
         for rule in family.RULES:
             for name in (_key(rule.sentence), rule.rule_id):
                 if name in table:

@@ -20,7 +20,7 @@ from agentforge.config.dotenv import merged_environment
 from agentforge.config.model_choice import explain
 from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
-from agentforge.config.steering import OF_A_TASK
+from agentforge.config.steering_files import OF_A_TASK
 from agentforge.config.trust import require_trust
 from agentforge.dashboard.board import board_of, show
 from agentforge.errors import AgentForgeError, ConflictError, UsageError

@@ -13,7 +13,7 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
 from agentforge.dashboard.actions import answer_of, form_of
 from agentforge.dashboard.board import board_of
-from agentforge.dashboard.rendering import page
+from agentforge.dashboard.page_templates import page
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError, ConflictError, RepositoryError, UsageError
 from agentforge.notify.links import is_spent, link_key, spend, verify

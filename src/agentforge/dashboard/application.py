@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.dashboard import actions, answer_page, measures_page, pages, session_pages, step_page, task_pages
 from agentforge.dashboard.board import board_of
 from agentforge.dashboard.guard import Guard
-from agentforge.dashboard.rendering import page
+from agentforge.dashboard.page_templates import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
 
 if TYPE_CHECKING:

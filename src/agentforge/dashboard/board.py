@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.dashboard.rendering import page
+from agentforge.dashboard.page_templates import page
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentforge.dashboard.children import Children
     from agentforge.dashboard.ground import Ground
     from agentforge.dashboard.guard import Door
-    from agentforge.dashboard.reading import Readings
+    from agentforge.dashboard.run_index import Readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

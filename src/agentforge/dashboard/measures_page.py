@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.history.measures import ESCALATION_TARGET, HUMAN_TARGET_S, PASS_TARGET, metrics_of, weekly
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.page_templates import count_text, percent_text, seconds_text
 from agentforge.dashboard.plots import trend_svg, weeks_svg
-from agentforge.dashboard.rendering import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 from agentforge.app.tasks.parts import parts_of
 from agentforge.dashboard.ground import Repository
-from agentforge.dashboard.reading import rows_of
+from agentforge.dashboard.run_index import rows_of
 from agentforge.dashboard.timeline import break_rows, stage_rows, totals_line
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.plugins.stage_order import names_of
 
 if TYPE_CHECKING:
-    from agentforge.dashboard.reading import Reading
+    from agentforge.dashboard.run_index import Reading
 
 
 _LATEST = 8

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.overview import why_of
-from agentforge.dashboard.reading import number_of
+from agentforge.dashboard.run_index import number_of
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError
 from agentforge.store.tasks.folders import attempt_of

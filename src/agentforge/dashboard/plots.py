@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from agentforge.dashboard.rendering import count_text
+from agentforge.dashboard.page_templates import count_text
 from agentforge.views.audit_blocks import Bar, Plot, visible
 from agentforge.views.audit_plot import plot_svg
 

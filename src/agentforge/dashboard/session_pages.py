@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from agentforge.app.sessions.closed_sessions import all_sessions, search, session_state
 from agentforge.app.sessions.display import output_of
-from agentforge.app.sessions.listing import all_sessions, search, session_state
 from agentforge.app.sessions.report import model_of
 from agentforge.config.paths import data_dir
 from agentforge.dashboard.board import board_of, show
-from agentforge.dashboard.reading import number_of
-from agentforge.dashboard.rendering import pieces
+from agentforge.dashboard.page_templates import pieces
+from agentforge.dashboard.run_index import number_of
 from agentforge.errors import UsageError
 from agentforge.store.log.lease import read_holder
 from agentforge.store.sessions.folders import run_folder, session_ids
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.reading import Reading
+    from agentforge.dashboard.run_index import Reading
     from agentforge.events.state.run_state import RunState
-    from agentforge.store.sessions.listing import SessionRow
+    from agentforge.store.sessions.session_list import SessionRow
 
 _PAGE_SESSIONS = 50
 _PAGE_TURNS = 20

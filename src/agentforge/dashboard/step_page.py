@@ -10,8 +10,8 @@ from agentforge.app.history.inspection import inspect_value
 from agentforge.app.sessions.display import output_of
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.diffs import diff_files
-from agentforge.dashboard.reading import number_of
-from agentforge.dashboard.rendering import pieces
+from agentforge.dashboard.page_templates import pieces
+from agentforge.dashboard.run_index import number_of
 from agentforge.dashboard.task_pages import LONGEST_DIFF, head_of
 from agentforge.errors import IntegrityError
 

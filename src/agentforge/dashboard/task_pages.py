@@ -13,7 +13,7 @@ from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.diffs import diff_files
 from agentforge.dashboard.overview import card_of, overview_values
 from agentforge.dashboard.plots import spending_svg
-from agentforge.dashboard.reading import Filter, number_of, page_of
+from agentforge.dashboard.run_index import Filter, number_of, page_of
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.store.log.lease import read_holder
 from agentforge.views.audit_blocks import Heading
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.reading import Reading
+    from agentforge.dashboard.run_index import Reading
     from agentforge.events.state.run_state import RunState
     from agentforge.views.audit_blocks import Block
 

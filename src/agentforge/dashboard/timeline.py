@@ -11,7 +11,7 @@ from datetime import datetime
 from html import escape
 from typing import Any, cast
 
-from agentforge.dashboard.rendering import count_text, money_text, seconds_text
+from agentforge.dashboard.page_templates import count_text, money_text, seconds_text
 from agentforge.events.state.attempt import StageState
 
 Data = Mapping[str, Any]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentforge.app.tasks.dependents import QUEUED
 from agentforge.config.paths import data_dir
+from agentforge.fleet.disposition import After, after_drive, without_room
 from agentforge.fleet.parts import queue_parts
 from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder
 from agentforge.fleet.schedules import Schedules
-from agentforge.fleet.standing import After, after_drive, without_room
 
 if TYPE_CHECKING:
     from agentforge.fleet.database import Database

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
+from agentforge.fleet.disposition import After, after_drive_failed, after_loss
 from agentforge.fleet.holders import end_frozen_holders
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.machine import Machine, ThisMachine
 from agentforge.fleet.rescue import Frozen, Unheard
-from agentforge.fleet.standing import After, after_drive_failed, after_loss
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from agentforge.cancelling import Cancellation, interruptible, under
+from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect
-from agentforge.cancelling import check
+from agentforge.cancellation import check
 from agentforge.frozen import dataclass
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import EndTurn

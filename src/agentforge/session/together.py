@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentforge.agent.effects import RunTool
 from agentforge.agent.perform import perform_tool
-from agentforge.cancelling import Cancellation, interruptible, under
+from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.events.kinds import ToolFinished, ToolStarted
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.person import Reply
 from agentforge.config.paths import data_dir
 from agentforge.tui import engine as engines
-from agentforge.tui.asking import ApprovalScreen
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
@@ -27,8 +26,9 @@ from agentforge.tui.flow import Flow
 from agentforge.tui.help import HelpScreen
 from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, themes
 from agentforge.tui.prompt import Prompt
+from agentforge.tui.questions import ApprovalScreen
+from agentforge.tui.status_lines import Lines, Parts, Todos, Working
 from agentforge.tui.transcript import Transcript
-from agentforge.tui.watching import Lines, Parts, Todos, Working
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

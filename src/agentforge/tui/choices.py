@@ -12,12 +12,12 @@ from agentforge.app.tasks.answers import pending
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds.choices import choices_of
 from agentforge.store.log.files import replace_file
-from agentforge.tui.asking import ApprovalScreen, QuestionScreen
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
 from agentforge.tui.looks import THEMES
-from agentforge.tui.picking import Picker
+from agentforge.tui.picker import Picker
+from agentforge.tui.questions import ApprovalScreen, QuestionScreen
 from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:

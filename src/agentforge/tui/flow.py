@@ -16,7 +16,7 @@ from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
 from agentforge.tui import engine as engines
 from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happened, Thought, Wrote
-from agentforge.tui.watching import job_lines
+from agentforge.tui.status_lines import job_lines
 
 _SHOWN_AT = (
     kinds.ModelReplied,
@@ -199,7 +199,7 @@ class Flow:
         self._mode = None
         self._context_tokens = state.talk.sent_tokens if state.talk.entries else 0
         if state.talk.entries:
-            await self._app.transcript.show_history(state.talk)
+            await self._app.transcript.show_history(state.talk, self._app.engine.root)
         elif not state.talk.turn:
             await self._app.transcript.remark("a new session; F1 shows keys and commands", kept=False)
         for note in self._app.engine.chat.notes:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from agentforge.app.sessions.person import Question, Reply
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 
 if TYPE_CHECKING:
     from agentforge.events.kinds.event import Event

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentforge.tui.app import ScreenApp
 from agentforge.tui.engine import Engine, OpenChat
-from agentforge.tui.leaving import farewell
+from agentforge.tui.exit_transcript import farewell
 
 
 def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str) -> int:

@@ -10,8 +10,8 @@ import pytest
 
 from agentforge.cli.startup.entry import run
 from agentforge.evals.trials.impossible import CHEATING
-from agentforge.evals.trials.loading import load_set
 from agentforge.evals.trials.task import HONEST
+from agentforge.evals.trials.task_sets import load_set
 from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 
 SAMPLE = ("fix-pages-flipped", "add-truncate-duplicate", "modify-parse-days-base")

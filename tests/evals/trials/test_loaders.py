@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ConfigError, UsageError
-from agentforge.evals.trials.loading import load_set
 from agentforge.evals.trials.quixbugs import _as_written
 from agentforge.evals.trials.solution import script_of
+from agentforge.evals.trials.task_sets import load_set
 
 PROMPT = '''import math
 

@@ -11,11 +11,11 @@ import pytest
 from agentforge.errors import ConfigError, UsageError
 from agentforge.evals.case import write_files
 from agentforge.evals.trials.export import export
-from agentforge.evals.trials.loading import chosen, load_set
 from agentforge.evals.trials.play import _check_out
-from agentforge.evals.trials.running import playable
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import read_task, task_of
+from agentforge.evals.trials.task_pool import playable
+from agentforge.evals.trials.task_sets import chosen, load_set
 from agentforge.workspace.git.newrepo import commit_everything, init_repository
 
 OWN = load_set("own").tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
-from agentforge.pipeline.small_models.refactoring.wording import wanted_of
+from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentforge.pipeline.small_models.refactoring.wording import wanted_of
+from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.plan import RefactoringPlan

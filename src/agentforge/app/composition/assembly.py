@@ -26,6 +26,7 @@ from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
 from agentforge.models.api.prices import cost_usd
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.runtime import Runtime, no_guest
 from agentforge.testing.cache import ResultCache
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 _LEAST_STEP_TOKENS = 4000
 """A step that is smaller shows nothing of the code: a model with a smaller window refuses it, and says so."""
 _STAGE_OUTPUT_TOKENS = 16_000
-_SMALL_ATTEMPTS, _SMALL_STEPS = 2, 8
 
 
 class Models:
@@ -99,12 +99,15 @@ class Models:
             ModelNotConfigured: none was chosen and none was found.
         """
 
-        return "small" if choose(self.settings, self.environ, flag=self.flag).profile == "small" else ""
+        return profile_named(choose(self.settings, self.environ, flag=self.flag).profile)
 
     def limits(self, profile: str) -> dict[str, int | float | None]:
-        """The limits of the settings; a small model that has not found it after some rounds will not find it at all."""
-        few = {"attempts": _SMALL_ATTEMPTS, "stage_steps": _SMALL_STEPS} if profile else {}
-        unset = {name: value for name, value in few.items() if self.settings.origin(f"limits.{name}") == "default"}
+        """The limits of the settings, and those of the profile where they name none."""
+        row = PROFILES[profile]
+        few = {"attempts": row.attempts, "stage_steps": row.stage_steps}
+        unset = {
+            name: value for name, value in few.items() if value and self.settings.origin(f"limits.{name}") == "default"
+        }
         return {**self.settings.limits(), **unset}
 
     def grade(self) -> dict[str, object]:

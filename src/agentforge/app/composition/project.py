@@ -39,7 +39,7 @@ class Project:
         return project_tops(self.root, self._environ)
 
     def holds(self, kind: str) -> bool:
-        """Whether everything of a kind (config.steering.Kind) may be used; what may not is told once."""
+        """Whether everything of a kind (config.steering_files.Kind) may be used; what may not is told once."""
         pending = [one for trust in self._trust for one in trust.pending({kind})]
         if pending and kind not in self._told:
             self._told.add(kind)

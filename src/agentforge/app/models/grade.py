@@ -17,9 +17,10 @@ from agentforge.languages.symbols import Symbol
 from agentforge.local.catalogue import find
 from agentforge.messages import Message, ModelRequest
 from agentforge.models.api.catalogue import open_model
+from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
-from agentforge.pipeline.small_models.generation.file_rendering import assertions
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
+from agentforge.pipeline.small_models.generation.suite_template import assertions
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.reading.choices import (
     choice_messages,
@@ -109,7 +110,11 @@ def grade_of(spec: ModelSpec, *, environ: Mapping[str, str]) -> dict[str, object
 
 def is_graded_by_itself(spec: ModelSpec, settings: Settings) -> bool:
     """Whether a model is graded when it is first used: one of this machine that takes the small road."""
-    return spec.profile == "small" and spec.provider in _MACHINES and settings.text("model.grade") != "off"
+    return (
+        PROFILES[profile_named(spec.profile)].is_graded
+        and spec.provider in _MACHINES
+        and settings.text("model.grade") != "off"
+    )
 
 
 def first_grade(spec: ModelSpec, *, settings: Settings, environ: Mapping[str, str]) -> dict[str, object]:

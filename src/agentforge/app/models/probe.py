@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agentforge.config.model_choice import explain
 from agentforge.frozen import dataclass
 from agentforge.local.catalogue import file_of
-from agentforge.local.serving import Wanted, living
+from agentforge.local.shared_server import Wanted, living
 from agentforge.messages import Message, ModelReply, ModelRequest, Text
 from agentforge.models.api.abilities import of_provider
 from agentforge.models.api.catalogue import open_model

@@ -19,7 +19,7 @@ from agentforge.app.sessions.project_context import left_out, words_about
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.sessions.turn_work import TurnWork
 from agentforge.app.subagents.swarm import with_evidence
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancellation import Cancellation, under
 from agentforge.context.conversation import user_tokens
 from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
 from agentforge.events import kinds

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import config_dir
-from agentforge.config.steering import INSTRUCTION_FILES
+from agentforge.config.steering_files import INSTRUCTION_FILES
 from agentforge.errors import StorageError
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle

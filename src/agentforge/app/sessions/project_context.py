@@ -15,7 +15,7 @@ from agentforge.app.sessions.instructions import Guidance
 from agentforge.app.sessions.skill_activation import Skills
 from agentforge.app.subagents.delegation import Subagents
 from agentforge.config.paths import data_dir, project_tops
-from agentforge.config.steering import OF_A_CONVERSATION, OF_OTHER_AGENTS
+from agentforge.config.steering_files import OF_A_CONVERSATION, OF_OTHER_AGENTS
 from agentforge.config.trust import trusted
 from agentforge.store.tasks.memory import UserAndProjectMemory
 

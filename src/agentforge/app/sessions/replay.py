@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
 from agentforge.frozen import dataclass
-from agentforge.session.replaying import Difference, replay
+from agentforge.session.replay import Difference, replay
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.folders import find_session, run_folder

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.agent.model_call import shown_message
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.approvals import judged, policy_of, rules_of
-from agentforge.app.sessions.chat_sizing import Sizing
+from agentforge.app.sessions.chat_limits import Sizing
 from agentforge.app.sessions.checkpoints import Checkpoints
 from agentforge.app.sessions.commands import LeftRunning, added_variables, situation_of, visible_environment
 from agentforge.app.sessions.person import Desk, Question

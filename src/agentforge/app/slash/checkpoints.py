@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.app.sessions.listing import paged
+from agentforge.app.sessions.closed_sessions import paged
 from agentforge.app.sessions.person import Question
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.listing import all_sessions, fork, paged
+from agentforge.app.sessions.closed_sessions import all_sessions, fork, paged
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.store.sessions.listing import SessionRow
+    from agentforge.store.sessions.session_list import SessionRow
 
 
 def _sessions(chat: Chat, rest: str) -> SlashReply:

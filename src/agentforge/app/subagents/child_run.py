@@ -12,11 +12,11 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agentforge import __version__
-from agentforge.app.sessions.chat_sizing import Sizing
+from agentforge.app.sessions.chat_limits import Sizing
 from agentforge.app.sessions.person import Desk, Nobody
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.delegation import usage_of
-from agentforge.cancelling import Cancellation, check, interruptible, under
+from agentforge.cancellation import Cancellation, check, interruptible, under
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds

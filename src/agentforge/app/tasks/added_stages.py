@@ -295,7 +295,13 @@ def _added(stage: object, *, name: str, source: str, content: bytes) -> Added:
         kind = "nothing" if stage is None else f"a {type(stage).__name__}"
         raise ConfigError(f"{source} holds no stage: STAGE is {kind}", hint=_EXAMPLE)
     for field in fields(cast("Any", Stage)):
-        if not _fits(getattr(stage, field.name), field.name):
+        if field.name in _OF_THE_HOUSE:
+            if getattr(stage, field.name) != field.default:
+                raise ConfigError(
+                    f"{source}: {field.name} is for AgentForge's own stages",
+                    hint="leave it out; see docs/howto/stages.md",
+                )
+        elif not _fits(getattr(stage, field.name), field.name):
             raise ConfigError(
                 f"{source}: {field.name} is not a {_kind_of(field.name)}", hint="see docs/howto/stages.md"
             )
@@ -307,6 +313,13 @@ def _added(stage: object, *, name: str, source: str, content: bytes) -> Added:
 _LISTS = ("consumes", "criteria", "tools", "omit", "actions", "files", "shown_to", "ahead", "ahead_tools")
 _FUNCTIONS = ("complete", "needs_model", "draft", "questions", "goes_ahead")
 _SWITCHES = ("keeps_reading",)
+_OF_THE_HOUSE = frozenset(
+    {
+        *("begins_with", "on_passed", "on_stuck", "still_follows", "scope", "shown"),
+        *("takes_tests", "asks_of_awaited", "measures_any_shape", "shows_whole_change"),
+    }
+)
+"""Fields that say where AgentForge's own stages differ; a stage from outside has their defaults."""
 
 
 def _fits(value: object, field: str) -> bool:

@@ -18,6 +18,7 @@ from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
 from agentforge.frozen import dataclass
+from agentforge.pipeline.stages import ORDER
 from agentforge.store.log.reader import load_state
 from agentforge.views.words import command_of
 
@@ -134,7 +135,7 @@ def stages_before(state: RunState, item: Escalation) -> list[str]:
     """The stages that an answer to an escalation may open again."""
     names = list(state.progress.stages)
     known = names[: names.index(item.stage)] if item.stage in names else []
-    return [name for name in known if state.progress.stages[name].status == "verified" and name != "intake"]
+    return [name for name in known if state.progress.stages[name].status == "verified" and name != ORDER[0]]
 
 
 def _choice(state: RunState, row: Waiting, *, decision: kinds.Decision, text: str, reopen: str) -> Choice:

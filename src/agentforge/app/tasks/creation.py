@@ -19,7 +19,8 @@ from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.examinations import EXAMINE
-from agentforge.pipeline.stages import SMALL
+from agentforge.pipeline.model.profile import PROFILES, SMALL
+from agentforge.pipeline.stages import WORKFLOWS
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import new_task_folder
@@ -77,7 +78,7 @@ def _model_name(options: StartOptions, models: Models) -> str:
     try:
         return models.of_stage("").name
     except ModelNotConfigured:
-        if (options.workflow or options.refactoring) and options.model is None:
+        if (not WORKFLOWS[options.workflow].needs_model or options.refactoring) and options.model is None:
             return ""
         raise
 
@@ -103,12 +104,14 @@ def _create(
     from agentforge.app.composition.provenance import digests, supplied_tests
     from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
 
-    profile = SMALL if options.refactoring else "" if options.workflow else models.profile()
+    workflow = WORKFLOWS[options.workflow]
+    profile = SMALL if options.refactoring else models.profile() if workflow.takes_added else ""
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)
     request = hidden_keys(options.request, environ)
-    added = () if options.workflow else added_now(git.top, settings=settings, environ=environ)
+    led = PROFILES[profile]
+    added = added_now(git.top, settings=settings, environ=environ) if workflow.takes_added else ()
     now = utc_now()
-    title = f"plan {request}" if options.workflow == "split" else request
+    title = workflow.title.format(request=request)
     besides = names_with_branches(git)
     task, folder = new_task_folder(git.top, title, day=now[:10].replace("-", ""), besides=besides)
     with _removed_on_error(folder):
@@ -133,13 +136,13 @@ def _create(
             candidates=options.candidates,
             candidates_from=options.candidates_from,
             profile=profile,
-            grade=models.grade() if profile and graded and not options.refactoring else {},
+            grade=models.grade() if led.is_graded and graded and not options.refactoring else {},
             violations=options.violations,
             after=options.after,
             pull=options.pull,
             refactoring=options.refactoring,
             added=tuple(one.row for one in added),
-            examiner={} if options.workflow or profile or not _is_examined(models) else examiner_of(settings),
+            examiner=examiner_of(settings) if workflow.takes_added and led.is_examined and _is_examined(models) else {},
             left_out=() if options.include_dirty else tuple(git.is_dirty()[:_LEFT_OUT_NAMED]),
         )
         first = replace(first, digests={**digests(settings, git.top, folder, tests, added), **options.bound})

@@ -11,6 +11,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import Need, Sight, unmet
 from agentforge.pipeline.parallel.artifact_versions import satisfies_or_fails, versions_in
+from agentforge.pipeline.stages import DELIVERY
 from agentforge.store.log.reader import LOG, fold
 from agentforge.store.tasks.folders import list_tasks, tasks_folder
 from agentforge.workspace.git.repository import Git
@@ -83,7 +84,7 @@ def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sigh
     other = found.state
     reached = other.progress.stages.get(need.stage)
     done = reached is not None and reached.status in ("verified", "skipped")
-    if done and (need.stage != "deliver" or other.work.delivered):
+    if done and (need.stage != DELIVERY or other.work.delivered):
         commit = str((other.work.delivered or {}).get("commit", ""))
         return Sight(
             status="arrived",

@@ -16,6 +16,7 @@ from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.pipeline.stages import SPLIT_ORDER
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 from agentforge.store.log.reader import LOG
 from agentforge.store.tasks.folders import tasks_folder
@@ -100,7 +101,7 @@ def begin_part(name: str, state: RunState, *, environ: Mapping[str, str]) -> Par
             request=part_request(part),
             cwd=path,
             mode=state.brief.mode,  # type: ignore[arg-type] # the state keeps the word
-            approve=tuple(stage for stage in state.brief.approve if stage != "plan"),
+            approve=tuple(stage for stage in state.brief.approve if stage not in SPLIT_ORDER),
             model=state.brief.model if "/" in state.brief.model and "+" not in state.brief.model else None,
             limits=asdict(state.brief.limits),
             base=f"refs/heads/{named['default_branch']}",

@@ -11,7 +11,7 @@ from agentforge import __version__
 from agentforge.app.intake.notifications import Teller, open_desk
 from agentforge.app.sync.travel import follow
 from agentforge.store.log.reader import read
-from agentforge.telemetry.exporting import Exporter
+from agentforge.telemetry.export import Exporter
 from agentforge.telemetry.loglines import LogLines
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.tools.listing import looked_into
+from agentforge.app.tools.folder_tools import looked_into
 from agentforge.app.tools.server_settings import Named, named_servers
 from agentforge.config.settings import load
 from agentforge.errors import ToolchainError, UsageError

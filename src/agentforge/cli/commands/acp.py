@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.acp_server.serving import serve
+from agentforge.acp_server.server import serve
 from agentforge.cli.startup.command_context import open_place
 
 if TYPE_CHECKING:

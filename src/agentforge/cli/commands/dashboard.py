@@ -13,7 +13,7 @@ from agentforge.cli.startup.command_context import Place, folder_of, open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.config.paths import data_dir
 from agentforge.dashboard.ground import Registered, named_repositories
-from agentforge.dashboard.serving import ServeOptions, serve
+from agentforge.dashboard.server import ServeOptions, serve
 from agentforge.errors import RepositoryError
 
 if TYPE_CHECKING:

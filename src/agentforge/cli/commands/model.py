@@ -25,7 +25,7 @@ from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
 from agentforge.local.catalogue import default_entry, entry_of, find, kept_models
 from agentforge.local.places import PlaceAnswer, places_of, pull_from
-from agentforge.local.serving import all_living, stop_all
+from agentforge.local.shared_server import all_living, stop_all
 from agentforge.local.sources import source_of
 
 if TYPE_CHECKING:

@@ -311,11 +311,11 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
     if session and given["latest"]:
         raise UsageError("--resume and --continue cannot be used together", hint="--continue takes the last session")
     if given["latest"]:
-        from agentforge.app.sessions.listing import last_session
+        from agentforge.app.sessions.closed_sessions import last_session
 
         session = last_session(place.environ, cwd=place.cwd)
     if session:
-        from agentforge.app.sessions.listing import folder_of_session
+        from agentforge.app.sessions.closed_sessions import folder_of_session
 
         there = folder_of_session(place.environ, session)
         place = open_place(str(there), trusting=given["trust"]) if there not in (None, place.cwd) else place

@@ -11,7 +11,7 @@ import click
 
 from agentforge.app.composition.recordings import recording_of
 from agentforge.app.composition.task_queries import task_folder
-from agentforge.app.sessions.listing import (
+from agentforge.app.sessions.closed_sessions import (
     all_sessions,
     delete as delete_session,
     fork as fork_session,
@@ -20,7 +20,7 @@ from agentforge.app.sessions.listing import (
     session_state,
 )
 from agentforge.app.sessions.report import exported, report_value
-from agentforge.app.slash.reporting import report_lines
+from agentforge.app.slash.report import report_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
 from agentforge.cli.startup.command_context import open_working_place
 from agentforge.cli.startup.flag import UsualGroup

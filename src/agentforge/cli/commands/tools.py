@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.app.tools.listing import tool_list
+from agentforge.app.tools.folder_tools import tool_list
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json

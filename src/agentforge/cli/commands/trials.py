@@ -20,18 +20,18 @@ from agentforge.cli.startup.options import json_option, limit_options, limits_of
 from agentforge.config.paths import data_dir
 from agentforge.errors import UsageError, VerificationFailed
 from agentforge.evals.trials.export import export
-from agentforge.evals.trials.loading import chosen, known_sets, load_set
 from agentforge.evals.trials.page import report_html
 from agentforge.evals.trials.play import variant_of
 from agentforge.evals.trials.report import report_lines, report_value, row_line
 from agentforge.evals.trials.results import TrialPlan, begin, find, held, kept, load
-from agentforge.evals.trials.running import digests_of, playable, run_missing
+from agentforge.evals.trials.task_pool import digests_of, playable, run_missing
+from agentforge.evals.trials.task_sets import chosen, known_sets, load_set
 from agentforge.store.log.clock import utc_now
 
 if TYPE_CHECKING:
-    from agentforge.evals.trials.loading import TaskSet
     from agentforge.evals.trials.results import Results
     from agentforge.evals.trials.task import EvalTask
+    from agentforge.evals.trials.task_sets import TaskSet
 
 _MARKS = {"right": ("done", "green"), "wrong": ("failed", "red")}
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
-from agentforge.app.sessions.listing import folder_of_session, last_session
+from agentforge.app.sessions.closed_sessions import folder_of_session, last_session
 from agentforge.cli.plain.face import PlainFace
 from agentforge.cli.running.trust_prompt import offer_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place

@@ -12,7 +12,7 @@ import click
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.config.paths import project_tops
-from agentforge.config.steering import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
+from agentforge.config.steering_files import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
 from agentforge.config.trust import decline, grant, is_declined, require_trust, trusted
 from agentforge.store.log.clock import utc_now
 

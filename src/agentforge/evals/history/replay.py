@@ -19,8 +19,8 @@ from agentforge.evals.history.honest import HonestWork
 from agentforge.evals.trials.hidden import rig_of
 from agentforge.evals.trials.play import SCRIPTED
 from agentforge.evals.trials.results import FILE, append
-from agentforge.evals.trials.running import Processes, play_apart
 from agentforge.evals.trials.task import HONEST, EvalTask
+from agentforge.evals.trials.task_pool import Processes, play_apart
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings

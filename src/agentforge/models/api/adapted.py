@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.cancelling import pause
+from agentforge.cancellation import pause
 from agentforge.errors import (
     ModelAuthError,
     ModelError,

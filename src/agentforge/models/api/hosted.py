@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import pause
+from agentforge.cancellation import pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
 from agentforge.messages import ModelReply, Usage

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import check, pause
+from agentforge.cancellation import check, pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConfigError, ModelReplyBroken, ModelUnavailable, StorageError
 from agentforge.messages import request_bytes

@@ -12,7 +12,7 @@ from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelUnavailable
 from agentforge.models.transport.http_socket import HttpSocket
 

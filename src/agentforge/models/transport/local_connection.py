@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
-from agentforge.local.serving import leased, wait_for_end
+from agentforge.local.shared_server import leased, wait_for_end
 from agentforge.models.transport.connection import REPLY_TIMEOUT_S, HttpConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
-    from agentforge.local.serving import Wanted
+    from agentforge.local.shared_server import Wanted
     from agentforge.models.transport.connection import Response
 
 NOWHERE = "http://localhost/v1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TypeVar
 
-from agentforge.cancelling import pause
+from agentforge.cancellation import pause
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.models.dialects.refusals import back_off_s, error_for_status, retry_after_s
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from textwrap import indent
 from typing import cast
 
 from agentforge.context.render import render
@@ -30,7 +31,7 @@ from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.pipeline.stages import SPLIT
+from agentforge.pipeline.stages import FIX, SPLIT
 from agentforge.workspace.code.symbols import language_of
 
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
@@ -45,14 +46,22 @@ def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
-    if state.brief.workflow == SPLIT:
-        from agentforge.pipeline.workflows.split.parts import gather_plan
+    return _BY_WORKFLOW[state.brief.workflow](stage, state, runtime)
 
-        return gather_plan(state)
-    if state.brief.workflow:
-        from agentforge.pipeline.workflows.fix.material import gather_fix
 
-        return gather_fix(stage, state, runtime)
+def _of_plan(_stage: str, state: RunState, _runtime: Runtime) -> list[Section]:
+    from agentforge.pipeline.workflows.split.parts import gather_plan
+
+    return gather_plan(state)
+
+
+def _of_fix(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
+    from agentforge.pipeline.workflows.fix.material import gather_fix
+
+    return gather_fix(stage, state, runtime)
+
+
+def _of_request(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     decided = Piece(name="decided by a human (binding)", text=rulings_text(state), level=Level.LAW)
     sections = [
         decided,
@@ -61,6 +70,13 @@ def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
         *_of_added(stage, state, runtime),
     ]
     return [*sections, *_asked_of_agents(stage, state, runtime)]
+
+
+_BY_WORKFLOW: dict[str, Callable[[str, RunState, Runtime], list[Section]]] = {
+    "": _of_request,
+    FIX: _of_fix,
+    SPLIT: _of_plan,
+}
 
 
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
@@ -115,7 +131,7 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
-    from agentforge.pipeline.ledger.placing import standing_examples
+    from agentforge.pipeline.ledger.placement import standing_examples
     from agentforge.workspace.code.relevance import is_test_path
 
     spec = state.work.artifacts.get("spec", {})
@@ -143,7 +159,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         _asks(state),
         Piece(
             name="examples of the request",
-            text="\n".join(standing_examples(state)),
+            text="\n".join(f"- {indent(one, '  ').lstrip()}" for one in standing_examples(state)),
             level=Level.LAW,
         ),
         Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),

@@ -8,7 +8,9 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.ledger.shown import left_to_see
 from agentforge.pipeline.model.stage import Json, items
 
-_EARLY = ("clarify", "analyze", "spec")
+_SPECIFIED = ("spec",)
+"""The stages whose model writes the specification."""
+_EARLY = ("clarify", "analyze", *_SPECIFIED)
 _READINGS = 5
 
 
@@ -80,7 +82,7 @@ def words_for_spec(state: RunState) -> bool:
         answer = item.resolution
         if answer is None or not answer.text.strip():
             continue
-        if answer.reopen in _EARLY or (item.stage == "spec" and answer.decision in ("answer", "reject")):
+        if answer.reopen in _EARLY or (item.stage in _SPECIFIED and answer.decision in ("answer", "reject")):
             return True
     return False
 

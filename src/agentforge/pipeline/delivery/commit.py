@@ -24,6 +24,7 @@ from agentforge.pipeline.facts.traceability import shown_strength, strength_limi
 from agentforge.pipeline.ledger.shown import asks_traced
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import action_of, items
+from agentforge.pipeline.stages import FIX
 from agentforge.workspace.git.objects import advance_branch, drop_ref, waiting_ref
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
@@ -32,11 +33,7 @@ _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": 
 def make_commit(state: RunState, runtime: Runtime) -> dict[str, object]:
     """Make the commit object (no branch yet) and tell what it holds."""
     tree = verified_tree(state)
-    if state.brief.workflow:
-        from agentforge.pipeline.workflows.fix.delivery import fix_message as message_of
-    else:
-        message_of = commit_message
-    message = message_of(state, trail=runtime.trail())
+    message = _MESSAGES[state.brief.workflow](state, trail=runtime.trail())
     commit = runtime.git.commit_tree(
         tree, parents=[state.identity.base_commit], message=message, when=state.progress.last_at
     )
@@ -131,3 +128,13 @@ def _open_risks(state: RunState) -> list[str]:
     """Risks that the analysis saw and had no answer to."""
     risks = items(state.work.artifacts.get("analyze", {}).get("risks"))
     return [str(item.get("description")) for item in risks if not item.get("mitigation")]
+
+
+def _fix_message(state: RunState, *, trail: tuple[str, int]) -> str:
+    from agentforge.pipeline.workflows.fix.delivery import fix_message
+
+    return fix_message(state, trail=trail)
+
+
+_MESSAGES = {"": commit_message, FIX: _fix_message}
+"""Workflow -> the message of its commit."""

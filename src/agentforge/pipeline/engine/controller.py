@@ -193,7 +193,7 @@ class Performer(LiveWorld):
             draft = state.review.ahead[effect.stage]
             yield _handed_in(effect.stage, draft, state, by="model", attempt=attempt)
             return
-        by: _By = "user" if effect.stage == "red" and state.brief.tests else "harness"
+        by: _By = "user" if stage.takes_tests and state.brief.tests else "harness"
         yield _handed_in(effect.stage, stage.draft(state), state, by=by, attempt=attempt)
 
     def _submit_kept(self, effect: SubmitKept, state: RunState) -> Iterator[Event]:

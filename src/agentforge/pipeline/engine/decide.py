@@ -12,7 +12,6 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.engine.disputes import CHECKS, check_choices, unmet_question
 from agentforge.pipeline.engine.kept_work import kept_submission
-from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.effects import (
     Ask,
     Attest,
@@ -20,13 +19,12 @@ from agentforge.pipeline.model.effects import (
     Finish,
     GatherFacts,
     Judge,
-    MeasureImpact,
     PassStage,
     SkipStage,
     StartStage,
     SubmitDraft,
 )
-from agentforge.pipeline.model.revisits import attempts_allowed, ending, reopening
+from agentforge.pipeline.model.revisits import attempts_allowed, ending
 from agentforge.pipeline.model.rollback import going_back, sending_back
 from agentforge.pipeline.model.run_dependencies import await_next, unmet
 from agentforge.pipeline.model.stage import Stage, StageQuestion, action_of, items
@@ -54,7 +52,7 @@ def decide(state: RunState, stages: Stages) -> Effect | None:
         from agentforge.pipeline.examination.examiner import examining  # of the few runs that are examined
 
         return examining(state)
-    return _inside_stage(state, stages[state.progress.stage], tuple(stages))
+    return _inside_stage(state, stages[state.progress.stage], stages)
 
 
 def _between_stages(state: RunState, stages: Stages) -> Effect | None:
@@ -67,25 +65,23 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
         action = action_of(state)
         if action and action not in stage.actions:
             return SkipStage(stage=stage.name, reason=f"not needed for action {action}")
-        if stage.name == "analyze":
-            from agentforge.pipeline.small_models.generation.decisions import (
-                places_first,  # not before the first request
-            )
-
-            effect = base_line_first(state, action) or places_first(state)
-            if effect is not None:
-                return effect
         attempting = attempts_first(state, stage.name)
         if attempting is not None:
             return attempting
-        if stage.name == "green" and "impact" not in state.work.facts and "red" in state.work.facts:
-            return MeasureImpact()
-        start = StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
-        return (
-            _examined_first(state, tuple(stages), start) if stage.name == "deliver" and state.brief.examiner else start
-        )
-    if state.brief.workflow == SPLIT:
-        return next_part(state) or Finish(outcome="analyzed")
+        for first in stage.begins_with:
+            effect = first(state, tuple(stages))
+            if effect is not None:
+                return effect
+        return StartStage(stage=stage.name, attempt=(known.attempt if known else 0) + 1)
+    ended = _ENDS.get(state.brief.workflow, _delivery)
+    return ended(state)
+
+
+def _plan_ended(state: RunState) -> Effect:
+    return next_part(state) or Finish(outcome="analyzed")
+
+
+def _delivery(state: RunState) -> Effect:
     if "deliver" not in state.work.artifacts:
         return Finish(outcome="analyzed")
     if not state.work.delivered:
@@ -93,34 +89,22 @@ def _between_stages(state: RunState, stages: Stages) -> Effect | None:
     return Finish(outcome="delivered") if state.work.attested else Attest()
 
 
-def _examined_first(state: RunState, order: tuple[str, ...], start: StartStage) -> Effect:
-    from agentforge.pipeline.examination.examiner import examination
-
-    return examination(state, order) or start
+_ENDS = {SPLIT: _plan_ended}
+"""What follows when all stages of a workflow are done; of every other one it is the delivery."""
 
 
-def _inside_stage(state: RunState, stage: Stage, order: tuple[str, ...]) -> Effect:
+def _inside_stage(state: RunState, stage: Stage, stages: Stages) -> Effect:
     if state.progress.turn.replied:  # finish the step first: its calls were asked for before anything was judged
         return _turn(state)
     if state.progress.stages[stage.name].status == "failed":
-        return sending_back(state, order) or _after_failure(state, stage)
+        return sending_back(state, stages) or _after_failure(state, stage)
     if state.review.verdict is not None and state.review.verdict.passed:
-        return (
-            reopening(state, stage) or _doubtful(state, stage) or _approval(state, stage) or PassStage(stage=stage.name)
-        )
+        return stage.on_passed(state) or _approval(state, stage) or PassStage(stage=stage.name)
     if state.review.submission is not None:
         return _judge(state, stage)
     if stage.name in state.review.ahead or not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
     return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
-
-
-def _doubtful(state: RunState, stage: Stage) -> Effect | None:
-    if stage.name != "green" or not state.work.facts.get("green", {}).get("held_out"):
-        return None
-    from agentforge.pipeline.ledger.promises import doubtful  # of the few runs that have something to doubt
-
-    return doubtful(state)
 
 
 def _after_failure(state: RunState, stage: Stage) -> Effect:
@@ -151,7 +135,7 @@ def _judge(state: RunState, stage: Stage) -> Effect:
 
 def _question(question: StageQuestion, stage: Stage) -> Ask:
     """What a stage asks; all that it asks comes together."""
-    then = f"{stage.name} goes on with this answer."
+    then = f"AgentForge continues {stage.name} with this answer."
     return Ask(
         stage=stage.name,
         kind="question",
@@ -195,7 +179,7 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
     return Ask(
         stage=stage.name,
         kind="approval",
-        reason=f"stage {stage.name} is verified and waits for approval",
+        reason=f"the stage {stage.name} is verified and waits for your approval",
         question=f"Is the result of {stage.name} what you want?",
         options=("approve", "reject"),
         context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),
@@ -203,12 +187,9 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
 
 
 def _stuck(state: RunState, stage: Stage) -> Effect:
-    if state.brief.profile and stage.name == "red":
-        from agentforge.pipeline.small_models.generation.decisions import one_that_fails
-
-        wanted = one_that_fails(state)
-        if wanted is not None:
-            return wanted
+    wanted = stage.on_stuck(state)
+    if wanted is not None:
+        return wanted
     findings = "\n".join(f"- {item.get('message', '')}" for item in state.review.findings[:8])
     attempt = state.progress.stages[stage.name].attempt
     told, context, rulings = unmet_question(state, stage.name)

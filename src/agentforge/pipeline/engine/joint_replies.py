@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage, action_of
 from agentforge.tools.base import Tool
@@ -19,15 +20,9 @@ def stages_ahead(stage: Stage, state: RunState, runtime: Runtime) -> tuple[Stage
     Each must be needed for the request and be done by the same model, with nothing added between; and nobody may want to look at
     an artifact before the next one is made.
     """
-    if (
-        state.brief.mode != "autonomous"
-        or state.brief.profile
-        or state.brief.workflow
-        or state.brief.tests
-        or state.people.answers
-    ):
+    if state.brief.mode != "autonomous" or state.brief.tests or state.people.answers:
         return ()
-    if not stage.ahead or runtime.guests(stage.name) is not None:
+    if not stage.ahead or not profile_of(state).joins_replies or runtime.guests(stage.name) is not None:
         return ()
     order, model = list(runtime.stages), runtime.models(stage.name).name
     here = order.index(stage.name)

@@ -13,7 +13,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.stage_agent import refusal_of
 from agentforge.pipeline.model.effects import SubmitKept
 from agentforge.pipeline.model.revisits import is_open
-from agentforge.pipeline.model.stage import Json, Stage, items, texts
+from agentforge.pipeline.model.stage import Json, Stage, items
 
 if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
@@ -26,7 +26,7 @@ def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:
         return None
     if draft_kept(state, stage.name) is None or state.people.answers or state.review.findings:
         return None
-    return SubmitKept(stage=stage.name) if _still_follows(state, stage.name) else None
+    return SubmitKept(stage=stage.name) if stage.still_follows(state) else None
 
 
 def kept_draft(state: RunState, stage: Stage) -> dict[str, object]:
@@ -65,9 +65,9 @@ def drop_left_tests(state: RunState, runtime: Runtime) -> None:
 
     Side effects: files of the worktree.
     """
-    kept, submission = state.review.kept.get("red", {}), state.review.submission
-    before, earlier = str(kept.get("before") or ""), draft_kept(state, "red")
-    if state.progress.stage != "red" or submission is None or earlier is None or not before or is_open(state):
+    name, submission = state.progress.stage, state.review.submission
+    before, earlier = str(state.review.kept.get(name, {}).get("before") or ""), draft_kept(state, name)
+    if runtime.stages[name].writes != "tests" or submission is None or earlier is None or not before or is_open(state):
         return
     named = _suite_paths(submission.draft)
     left = [path for path in _suite_paths(earlier) if path not in named and _differs(path, before, runtime)]
@@ -83,47 +83,3 @@ def _suite_paths(suite: Json) -> list[str]:
 def _differs(path: str, tree: str, runtime: Runtime) -> bool:
     file = runtime.worktree / path
     return (file.read_bytes() if file.is_file() else None) != runtime.git.show(tree, path)
-
-
-def _still_follows(state: RunState, stage: str) -> bool:
-    """Whether what a stage's work follows from is what it was.
-
-    Code is judged by the tests, whatever was changed before it; an analysis by the files. Tests say what the requirements say:
-    where one of these changed, nobody but the model can tell whether the tests still do.
-    """
-    if stage == "spec":
-        return all(_had(state, name) == dict(state.work.artifacts.get(name, {})) for name in ("clarify", "analyze"))
-    if stage == "red":
-        older = not state.review.kept["red"].get(
-            "work"
-        )  # a log that was written when every word of a signature counted
-        before, now = _had(state, "spec"), state.work.artifacts.get("spec", {})
-        return _demands(before, results=older) == _demands(now, results=older)
-    return True
-
-
-def _had(state: RunState, stage: str) -> Json:
-    """What a stage had then; what it has where it was not done again."""
-    return draft_kept(state, stage) or state.work.artifacts.get(stage, {})
-
-
-def _demands(spec: Json, *, results: bool) -> list[object]:
-    """What tests are written from: the criteria, and how what they use is called.
-
-    Args:
-        results: with the types that Python's signatures tell of results, which change no call.
-    """
-    rows = [(row.get("id"), texts(row.get("acceptance_criteria"))) for row in items(spec.get("requirements"))]
-    symbols = [
-        (row.get("file"), row.get("name"), _call(row, results=results), row.get("change"))
-        for row in items(spec.get("symbols"))
-    ]
-    return [rows, symbols]
-
-
-def _call(symbol: Json, *, results: bool) -> object:
-    signature = symbol.get("signature")
-    if results or not isinstance(signature, str) or not str(symbol.get("file")).endswith(".py"):
-        return signature
-    call, arrow, _ = signature.rpartition(") ->")
-    return f"{call})" if arrow else signature

@@ -22,7 +22,6 @@ from agentforge.events.kinds.choices import (
 )
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import Ask
-from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.stage import Stage
 
 if TYPE_CHECKING:
@@ -85,20 +84,20 @@ def own_choices(event: EscalationRaised, state: RunState, stages: Mapping[str, S
         both = approving(event.stage, step="step" in event.context)
         again = "step" in event.context or done_again(event.stage, state, stages)
         return both if again else both[:1]
-    then = f"{event.stage or 'The run'} goes on with this answer."
+    then = f"AgentForge continues {event.stage or 'the task'} with this answer."
     options = tuple(fixed(text, then) for text in event.options)
     if event.kind == "stuck":
         return (*options, *_of_stuck(event.stage, state, stages))
-    return (*options, replace(OWN_WORDS, then=f"{event.stage or 'The run'} goes on with your answer."))
+    return (*options, replace(OWN_WORDS, then=f"AgentForge continues {event.stage or 'the task'} with your answer."))
 
 
 def _of_stuck(stage: str, state: RunState, stages: Mapping[str, Stage]) -> tuple[Choice, ...]:
     """A stage that has no model can only be measured again, when what it measures was put right."""
     if stage in stages and not done_again(stage, state, stages):
-        return (Choice(label="again", then=f"{stage} is measured again as it stands now.", decision="approve"),)
+        return (Choice(label="again", then=f"AgentForge measures {stage} again, as it is now.", decision="approve"),)
     return (
         replace(
-            OWN_WORDS, then=f"The model of {stage or 'the run'} tries again with your words; its attempts count anew."
+            OWN_WORDS, then=f"The model tries {stage or 'it'} again with your words, and has all of its attempts again."
         ),
         Choice(label="again", then="The model tries again without anything new.", decision="approve"),
     )
@@ -114,7 +113,7 @@ def reopening(event: EscalationRaised, state: RunState) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             label=f"open {name} again",
-            then=f"{name} is done again with your words, starting from what it has; what follows is measured again.",
+            then=f"AgentForge does {name} again with your words, from the work that is there, and measures what follows again.",
             decision="answer",
             words=True,
             reopen=name,
@@ -135,7 +134,6 @@ def done_again(stage: str, state: RunState, stages: Mapping[str, Stage]) -> bool
 
 
 _MOST_LINES = 400
-_CHANGING = ("red", "green", "refactor", "deliver", "guard", "change", "verify")
 
 
 def exhibit(effect: Ask, state: RunState, runtime: Runtime) -> str:
@@ -154,18 +152,20 @@ def exhibit(effect: Ask, state: RunState, runtime: Runtime) -> str:
 
 def _approved(stage: str, state: RunState, runtime: Runtime) -> str:
     artifact = state.review.verdict.artifact if state.review.verdict is not None else {}
-    if stage == "spec":
-        return specification_text(artifact)
+    as_read = runtime.stages[stage].shown
+    if as_read is not None:
+        return as_read(artifact)
     diff = _diff(stage, state, runtime)
     return diff if diff else render(artifact)
 
 
 def _diff(stage: str, state: RunState, runtime: Runtime) -> str:
     """What the stage changed; of a delivery everything that the run changed."""
-    if stage not in _CHANGING and not (stage in runtime.stages and runtime.stages[stage].writes != "none"):
+    row = runtime.stages.get(stage)
+    if row is None or not (row.shows_whole_change or row.writes != "none"):
         return ""
     base = state.work.trees.get("baseline", "")
-    before = base if stage in ("red", "guard", "deliver", "verify") else _tree_before(stage, state) or base
+    before = base if row.shows_whole_change else _tree_before(stage, state) or base
     now = state.work.trees.get("work", "")
     return runtime.diff(before, now) if before and now and before != now else ""
 

@@ -17,10 +17,11 @@ from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import stage_approval, tool_context
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.prompt_text import framed_constraints, prompt_text
-from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.revisits import is_open, is_opened_again
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import TEST_GLOBS, fix_scope, product_scope, suite_files
+from agentforge.pipeline.model.scope import TEST_GLOBS, product_scope, suite_files
 from agentforge.pipeline.model.stage import Stage, texts
 from agentforge.pipeline.plugins.stage_order import last_measured
 from agentforge.safety.policy.scope import WriteScope
@@ -53,14 +54,14 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> 
         return _guest_spec(guest, state, stage, runtime, pieces)
     model = runtime.models(stage.name)
     names = offered(stage, runtime)
-    if stage.name == "red" and state.relations.awaited and "ask_human" not in names:
+    if stage.asks_of_awaited and state.relations.awaited and "ask_human" not in names:
         names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
     ahead = stages_ahead(stage, state, runtime)
     if ahead:
         names = tuple(dict.fromkeys((*_possible(stage.ahead_tools, runtime), *names)))
     tools = with_ahead(find(names), ahead)
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
-    if not state.brief.profile:
+    if not profile_of(state).harness_works:
         return spec
     from agentforge.pipeline.small_models.generation.steps import small_spec
 
@@ -142,8 +143,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         from agentforge.pipeline.plugins.added_stage import refusal_of_files
 
         return refusal_of_files(stage, state)
-    if state.brief.workflow:
-        return WriteScope(allow=fix_scope(state), deny=suite_files(state)).refusal
+    if stage.scope is not None:
+        return WriteScope(allow=stage.scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.work.artifacts.get("spec", {})), frozen=suite_files(state))
 
 
@@ -185,7 +186,7 @@ def _context(
     return build_step(
         StepInputs(
             system=system_prompt(
-                "red_again" if is_open(state) and stage.name == "red" else stage.name,
+                f"{stage.name}_again" if is_opened_again(state, stage.name) else stage.name,
                 frame=frame,
                 own=stage.prompt,
                 ahead=tuple(one.name for one in ahead),

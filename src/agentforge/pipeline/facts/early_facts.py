@@ -14,7 +14,8 @@ from agentforge.pipeline.facts.definitions import defines, dotted
 from agentforge.pipeline.facts.examples import stands_in, told_in, wanted_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.run_dependencies import specified
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
@@ -37,7 +38,7 @@ def intake_facts(state: RunState, draft: Json, *, disputed: bool = False) -> dic
     named = texts(draft.get("examples"))
     named += parts_of_examples(named, state) if disputed else []
     found = [{"text": text, "found": stands_in(text, state.brief.request)} for text in named]
-    return {"examples": found, **({} if state.brief.profile else {"asks": ledger_rows(state.brief.request)})}
+    return {"examples": found, **({"asks": ledger_rows(state.brief.request)} if profile_of(state).keeps_ledger else {})}
 
 
 def clarify_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:

@@ -8,7 +8,8 @@ from agentforge.contracts.inspection import GUARDING, by_inspection_alone, needs
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.entries import ledger_of
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.scope import named_files
 from agentforge.pipeline.model.stage import Json, action_of, items
 from agentforge.workspace.code.symbols import language_of
@@ -25,7 +26,7 @@ def nothing_to_test(state: RunState) -> bool:
     What only guards (a refactoring, a removal) still gets its guards where it speaks of code.
     """
     spec = state.work.artifacts.get("spec", {})
-    if state.brief.tests or state.brief.profile or not by_inspection_alone(spec):
+    if state.brief.tests or not profile_of(state).inspects or not by_inspection_alone(spec):
         return False
     if standing_examples(state) or (action_of(state) == "fix" and any(one.examples for one in ledger_of(state))):
         return False
@@ -36,7 +37,7 @@ def must_be_inert(state: RunState) -> bool:
     """Whether nothing but the measured inertness of the change can show that it needed no test."""
     kinds = [str(row.get("kind") or "target") for row in items(state.work.facts.get("red", {}).get("tests"))]
     spec = state.work.artifacts.get("spec", {})
-    return not state.brief.profile and needs_inertness(spec, kinds=kinds, action=action_of(state))
+    return profile_of(state).inspects and needs_inertness(spec, kinds=kinds, action=action_of(state))
 
 
 def inert_facts(found: Inertness) -> dict[str, object]:

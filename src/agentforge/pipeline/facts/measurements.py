@@ -29,9 +29,10 @@ from agentforge.pipeline.facts.source_findings import check_facts, deceptions, o
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
 from agentforge.pipeline.facts.test_adequacy import strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
-from agentforge.pipeline.ledger.placing import standing_examples, untold_values
+from agentforge.pipeline.ledger.placement import standing_examples, untold_values
 from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.profile import profile_of
+from agentforge.pipeline.model.revisits import is_open, is_opened_again
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import (
     gone_names,
@@ -45,7 +46,6 @@ from agentforge.pipeline.plugins.added_stage import paths_written
 from agentforge.pipeline.plugins.stage_order import FIRST_WRITER, last_measured
 from agentforge.pipeline.small_models.refactoring.file_changes import carry_out, put_tests
 from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
-from agentforge.pipeline.stages import SPLIT
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from agentforge.suite.test_environment import Rig
 
 _LISTED = 200
-_WITHOUT_TESTS = ("intake", "clarify", "analyze", "spec")
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
 
 
@@ -79,11 +78,11 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
     The stages that run no test measure such a draft all the same, so that every finding comes at once.
     """
     assert state.review.submission is not None
-    if state.review.submission.by != "model" or (stage.name in _WITHOUT_TESTS and not state.brief.workflow):
+    if state.review.submission.by != "model" or stage.measures_any_shape:
         return []
     draft = state.review.submission.draft
     shape = replace(contract, json_schema=draft_schema(contract, omit=stage.omit), rules=())
-    if is_open(state) and stage.name == "red":
+    if is_opened_again(state, stage.name):
         draft = joined_suite(state, draft)
     return [item.value() for item in check(shape, draft, facts={}, inputs={}).failures]
 
@@ -106,13 +105,9 @@ def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.review.submission is not None
-    if state.brief.workflow == SPLIT:
-        return measure_plan(state, state.review.submission.draft)
-    if state.brief.workflow:
-        return FIX_MEASURES.get(stage.name, _deliver)(state, state.review.submission.draft, runtime)
     if stage.after:
         return _of_added(state, stage, runtime)
-    return _MEASURES[stage.name](state, state.review.submission.draft, runtime)
+    return _MEASURES[stage.produces](state, state.review.submission.draft, runtime)
 
 
 def _intake(state: RunState, draft: Json, runtime: Runtime) -> Measured:
@@ -232,7 +227,7 @@ def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str
 
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
-    if state.brief.profile:
+    if profile_of(state).harness_works:
         carry_out(state, runtime)
     tree, red, base = _snapshot(runtime), state.work.facts.get("red", {}), _base(state)
     spec, inspected = state.work.artifacts.get("spec", {}), must_be_inert(state)
@@ -337,20 +332,23 @@ def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 
 _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
-    "intake": _intake,
-    "clarify": _clarify,
-    "analyze": _analyze,
-    "spec": _spec,
-    "red": _red,
-    "green": _green,
-    "refactor": _refactor,
-    "deliver": _deliver,
+    "intake_record": _intake,
+    "clarification": _clarify,
+    "analysis": _analyze,
+    "specification": _spec,
+    "test_suite": _red,
+    "implementation": _green,
+    "deliverable": _refactor,
+    "delivery_report": _deliver,
+    **FIX_MEASURES,
+    "fix_report": _deliver,
+    "plan": lambda state, draft, _runtime: measure_plan(state, draft),
 }
 
 
 def _ended(state: RunState) -> tuple[str, ...]:
     """Test files that go as a whole with what they speak of; only the tree itself ends them."""
-    if not state.brief.profile:
+    if not profile_of(state).harness_works:
         return ()
 
     change = by_tree(state)
@@ -374,7 +372,7 @@ def _snapshot(runtime: Runtime) -> str:
 def _put_given(state: RunState, runtime: Runtime) -> bool:
     """Write the user's tests, or those rendered from the user's examples, into the workspace; tells whether there are any."""
     files = dict(runtime.supplied)
-    if state.brief.profile:
+    if profile_of(state).harness_works:
         return put_tests(state, runtime)
     files |= {path: (runtime.worktree / path).read_bytes() for path, _ in ruled_tests(state)}
     for path, content in files.items():

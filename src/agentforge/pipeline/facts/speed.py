@@ -10,6 +10,7 @@ from agentforge.errors import ToolchainError
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.stage import Json, items, texts
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def statement_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str,
     """
     given = items(draft.get("measurements"))[:_MOST]
     asked = asked_for(state)
-    if state.brief.profile or not (given or asked):
+    if not profile_of(state).measures_speed or not (given or asked):
         return {}
     again = any(row.get("rule") == RULE for row in state.review.findings)
     possible = runtime.rig().plan.language == "python" and bool(runtime.rig().plan.interpreter)
@@ -116,7 +117,7 @@ def speed_limits(state: RunState) -> list[str]:
 
 def wanted_text(state: RunState) -> str:
     """What SPEC is told where the request asks for speed; "" elsewhere."""
-    if not asked_for(state) or state.brief.profile:
+    if not asked_for(state) or not profile_of(state).measures_speed:
         return ""
     return (Path(__file__).parents[1] / "prompts" / "speed.md").read_text("utf-8")
 

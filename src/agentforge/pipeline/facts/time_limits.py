@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentforge.agent.limits import time_left_s
-from agentforge.cancelling import TimeIsUp, for_at_most
+from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.events.kinds import EscalationRaised
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import time_limit
@@ -57,7 +57,7 @@ def within_deadline(
             escalation_id=f"E{len(state.people.escalations) + 1}",
             stage=stage,
             kind="limit",
-            reason=f"deadline: the {limit:.0f} seconds were over while {measuring} was measured; the tests were stopped",
+            reason=f"deadline: the {limit:.0f} seconds were over while AgentForge measured {measuring}; it stopped the tests",
             question="Raise the limit and continue, or abort?",
             context={"measuring": measuring},
         )

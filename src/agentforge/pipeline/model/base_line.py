@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentforge.agent.effects import Effect
 from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, MeasureBaseline
 from agentforge.pipeline.model.revisits import stuck_and_answered
-from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.pipeline.model.stage import Json, action_of, items, texts
 
 AGAIN, WITHOUT, LONGER = "again", "go on", "longer"
 _TIMES_LONGER = 4
 _THEN = {
-    AGAIN: "The base line is measured anew.",
-    WITHOUT: "The task works with the tests that run; what the others check is not seen.",
-    LONGER: f"The base line is measured anew, and the suite gets {_TIMES_LONGER} times as long.",
+    AGAIN: "AgentForge measures the baseline again.",
+    WITHOUT: "The task continues with the tests that run. AgentForge does not see what the others check.",
+    LONGER: f"AgentForge measures the baseline again, and gives the suite {_TIMES_LONGER} times as long.",
 }
 _UNMEASURED = "the tests cannot be run at the base commit"
 _COUNTED = (
@@ -29,17 +29,16 @@ _COUNTED = (
 )
 
 
-def base_line_first(state: RunState, action: str) -> Effect | None:
+def base_line_first(state: RunState, _order: Sequence[str] = ()) -> Effect | None:
     """Measure the base line first; one that cannot be trusted is a human's to repair, then it is measured again.
 
-    Args:
-        action: what the request is, "analyze" needs no base line.
+    A request that only wants an analysis needs none.
     """
     base = state.work.facts.get("baseline")
     answers = _answered(state)
     if base is None:
         return MeasureBaseline(attempt=1)
-    if action == "analyze" or not (base.get("measured") is False or base.get("blind") is True):
+    if action_of(state) == "analyze" or not (base.get("measured") is False or base.get("blind") is True):
         return None
     attempt = base.get("attempt")
     asked = answers[-1] if answers and attempt == len(answers) else None

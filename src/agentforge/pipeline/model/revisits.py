@@ -12,7 +12,8 @@ from agentforge.agent.effects import Effect, Stop
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, EndReopening, Reopen
-from agentforge.pipeline.model.stage import Json, Stage, items
+from agentforge.pipeline.model.profile import profile_of
+from agentforge.pipeline.model.stage import Json, items
 
 
 def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
@@ -52,24 +53,29 @@ def is_open(state: RunState) -> bool:
     return state.review.reopened is not None and state.review.reopened.open
 
 
+def is_opened_again(state: RunState, stage: str) -> bool:
+    """Tell whether a stage is the one that was opened again to add tests."""
+    return is_open(state) and state.review.reopened is not None and state.review.reopened.stage == stage
+
+
 def returns_left(state: RunState, returns: object) -> bool:
     """Whether RED may be opened (again): the user's own tests are never added to."""
     used = state.review.reopened.times if state.review.reopened else 0
     return (
         not state.brief.tests
-        and not state.brief.profile
+        and profile_of(state).adds_tests
         and not state.identity.candidate
         and isinstance(returns, int)
         and used < returns
     )
 
 
-def reopening(state: RunState, stage: Stage) -> Effect | None:
+def reopening(state: RunState) -> Effect | None:
     """What follows from a verdict of GREEN that passed over tests that are too weak; None when the run simply goes on."""
     facts = state.work.facts.get("green", {})
     found = weaknesses(facts)
     told = facts.get("weak_tests")
-    if stage.name != "green" or not found or not isinstance(told, Mapping):
+    if not found or not isinstance(told, Mapping):
         return None
     if returns_left(state, told.get("returns")):
         return Reopen(stage="red", by="green", reason="tests_too_weak", findings=tuple(found))
@@ -79,14 +85,17 @@ def reopening(state: RunState, stage: Stage) -> Effect | None:
         return None
     listed = "\n".join(f"- {item.get('message', '')}" for item in found[:8])
     return Ask(
-        stage=stage.name,
+        stage=state.progress.stage,
         kind="question",
-        reason="the tests are too weak for what [verification] asks",
-        question=f"Deliver all the same? The tests do not notice:\n{listed}",
+        reason="the tests are weaker than your settings in [verification] allow",
+        question=f"Shall AgentForge deliver all the same? The tests do not notice:\n{listed}",
         options=("deliver",),
         context=(("key", key),),
         choices=(
-            fixed("deliver", "The run goes on with the tests as they are; the report names what they do not notice."),
+            fixed(
+                "deliver",
+                "AgentForge delivers with the tests as they are, and the report names what they do not notice.",
+            ),
         ),
     )
 

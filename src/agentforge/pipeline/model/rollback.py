@@ -13,7 +13,7 @@ from agentforge.events import kinds
 from agentforge.events.fold.revisits import fact_key
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Reopen
-from agentforge.pipeline.model.stage import Json, items
+from agentforge.pipeline.model.stage import Json, Stage, items
 
 if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
@@ -59,16 +59,17 @@ def _opened_by(item: Escalation) -> str:
     return "" if answer.decision == "abort" or answer.text == told.get("unless") else str(told.get("stage", ""))
 
 
-def sending_back(state: RunState, order: Sequence[str]) -> Reopen | None:
+def sending_back(state: RunState, stages: Mapping[str, Stage]) -> Reopen | None:
     """What follows from a failed verdict over facts that belong to an earlier stage; None when there are none, or they are known.
 
     Of several stages the first in the order is opened: what follows it is measured again in any case.
     """
+    order = tuple(stages)
     rows = [row for row in belonging(state) if fact_key(row) not in state.review.sent_back]
     wanted = [
         name for name in order[: order.index(state.progress.stage)] if any(row.get("stage") == name for row in rows)
     ]
-    wanted = [name for name in wanted if name in state.work.artifacts and _can_repair(state, name)]
+    wanted = [name for name in wanted if name in state.work.artifacts and _can_repair(state, stages[name])]
     if not wanted or state.identity.candidate:
         return None
     return Reopen(
@@ -117,6 +118,6 @@ def undone_from(state: RunState, stage: str, order: Sequence[str]) -> tuple[str,
     return tuple(name for name in order[order.index(stage) :] if name in state.progress.stages)
 
 
-def _can_repair(state: RunState, stage: str) -> bool:
+def _can_repair(state: RunState, stage: Stage) -> bool:
     """Tests that the user supplied are verified, never rewritten."""
-    return not (stage == "red" and state.brief.tests)
+    return not (stage.takes_tests and state.brief.tests)

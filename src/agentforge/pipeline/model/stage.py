@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from agentforge.agent.effects import Effect
 from agentforge.events.kinds.choices import Choice
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 
 Json = Mapping[str, object]
 Writes = Literal["none", "tests", "product"]
+First = Callable[[RunState, Sequence[str]], Effect | None]
+"""Tells what is left to do before a stage begins, by the state and the names of all stages; None when nothing is."""
 
 ACTIONS = ("create", "modify", "delete", "refactor", "fix", "analyze")
 CHANGING = ("create", "modify", "delete", "refactor", "fix")
@@ -54,6 +57,10 @@ def _no_questions(_state: RunState) -> tuple[StageQuestion, ...]:
     return ()
 
 
+def _nothing(_state: RunState) -> Effect | None:
+    return None
+
+
 def _as_drafted(_state: RunState, draft: Json, _facts: Json) -> dict[str, object]:
     return dict(draft)
 
@@ -78,6 +85,7 @@ class Stage:
         rejected_to: the stage that a human's rejection goes back to, "" = this one.
         after: of a stage that is added from outside: the stage behind which it stands; "" for those of the house.
         prompt: of an added stage: what the model is told to do; those of the house have a file in `prompts`.
+        scope: the product files that it may write; None = those of the specification, sign for sign.
         files: of an added stage that writes: patterns of the files it may write instead of those of the specification.
         contract: of an added stage: the YAML of its contract, where no file of the project holds it.
         shown_to: of an added stage: later stages whose model is shown its artifact.
@@ -85,6 +93,16 @@ class Stage:
         ahead_tools: what the model may call besides where the reply may go ahead.
         goes_ahead: whether a draft of this stage leaves nothing open that could change what stages behind it make.
         keeps_reading: what the stages before it read stands in its context, too.
+        begins_with: what is done before the stage begins, one after the other.
+        on_passed: what follows from a verdict that passed, before the stage has passed.
+        on_stuck: what follows when all attempts are used up, in the place of the question to a human.
+        still_follows: whether what it had before it was opened again can still be right. Code is judged by the tests, and an
+            analysis by the files, whatever was changed before them.
+        takes_tests: tests that the user supplies take the place of its work.
+        asks_of_awaited: it may ask a human where the run waited for another task, whose results may not be what was promised.
+        measures_any_shape: its drafts are measured even where they break their shape, so that every finding comes at once.
+        shows_whole_change: a question about it shows all that changed since the base, not its own change alone.
+        shown: its artifact as people read it; None = as it is recorded.
     """
 
     name: str
@@ -103,6 +121,7 @@ class Stage:
     rejected_to: str = ""
     after: str = ""
     prompt: str = ""
+    scope: Callable[[RunState], tuple[str, ...]] | None = None
     files: tuple[str, ...] = ()
     contract: str = ""
     shown_to: tuple[str, ...] = ()
@@ -110,6 +129,15 @@ class Stage:
     ahead_tools: tuple[str, ...] = ()
     goes_ahead: Callable[[Json], bool] = _draft_goes_ahead
     keeps_reading: bool = False
+    begins_with: tuple[First, ...] = ()
+    on_passed: Callable[[RunState], Effect | None] = _nothing
+    on_stuck: Callable[[RunState], Effect | None] = _nothing
+    still_follows: Callable[[RunState], bool] = _always
+    takes_tests: bool = False
+    asks_of_awaited: bool = False
+    measures_any_shape: bool = False
+    shows_whole_change: bool = False
+    shown: Callable[[Json], str] | None = None
 
 
 def needs_no_model(_state: RunState) -> bool:

@@ -20,7 +20,7 @@ from agentforge.events.kinds import ModelCalled
 from agentforge.frozen import dataclass
 from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
-from agentforge.guest.hosting import host
+from agentforge.guest.host import host
 from agentforge.messages import ModelReply, ToolCall, Usage
 from agentforge.pipeline.engine.workbench import stage_box
 from agentforge.safety.text.boundary import unwrap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentforge.contracts.mending import Repair
+from agentforge.contracts.form_repair import Repair
 from agentforge.pipeline.facts.examples import observed_in, stands_in
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentforge.contracts.mending import Repair
+from agentforge.contracts.form_repair import Repair
 from agentforge.contracts.rule import squeeze
 from agentforge.pipeline.facts.definitions import dotted
 from agentforge.pipeline.facts.examples import literals, told_in, wanted_in
 from agentforge.pipeline.facts.held_out import unusable_examples
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
-from agentforge.pipeline.ledger.placing import standing_examples
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
 from agentforge.workspace.code.relevance import is_test_path

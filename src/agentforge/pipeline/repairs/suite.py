@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from agentforge.contracts.mending import Repair
+from agentforge.contracts.form_repair import Repair
 from agentforge.contracts.rule import squeeze
 from agentforge.pipeline.facts.examples import asserted_in, literals
 from agentforge.pipeline.model.stage import Json, items, texts

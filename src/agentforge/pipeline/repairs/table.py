@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from agentforge.contracts.contract import Contract, Json
 from agentforge.contracts.draft import draft_schema
-from agentforge.contracts.mending import Repair, in_form, without_unreadable
+from agentforge.contracts.form_repair import Repair, in_form, without_unreadable
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
@@ -59,7 +59,7 @@ def mended(state: RunState, stage: Stage, contract: Contract, runtime: Runtime) 
     schema = draft_schema(contract, omit=stage.omit)
     draft, told = in_form(given, schema)
     mend = MENDS.get(stage.produces)
-    if mend is not None and not state.brief.workflow:
+    if mend is not None:
         told += mend(draft, _ground(state, stage, runtime))
     draft, left_out = without_unreadable(draft, schema)
     told += left_out

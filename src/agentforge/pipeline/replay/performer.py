@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import TimeIsUp
+from agentforge.cancellation import TimeIsUp
 from agentforge.canonical import digest_bytes
 from agentforge.contracts.contract import CommandResult
 from agentforge.errors import AgentForgeError
@@ -18,6 +18,7 @@ from agentforge.pipeline.engine.controller import Performer
 from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
 from agentforge.pipeline.model.effects import Attest, AwaitTask, TryAttempts
 from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.plugins.external_agents import along_record
 from agentforge.pipeline.repairs.table import recorded_in
 from agentforge.pipeline.replay.answering_model import AnsweringModel
@@ -91,8 +92,8 @@ class ReplayPerformer(Performer):
         by_harness = state.review.submission is not None and state.review.submission.by != "model"
         if (
             by_harness
-            and stage.name in ("red", "green")
-            and (state.brief.tests or state.brief.profile)
+            and stage.writes != "none"
+            and (state.brief.tests or profile_of(state).harness_works)
             and measured.tree
         ):
             self._runtime.guard.put_back(measured.tree)

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 
+from agentforge.frozen import dataclass
+from agentforge.pipeline.model.profile import SMALL
 from agentforge.pipeline.model.stage import Stage
 
 FIX = "fix"
-SMALL = "small"
 SPLIT = "split"
 ORDER = ("intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver")
 FIX_ORDER = ("analyze", "guard", "change", "verify", "deliver")
 SPLIT_ORDER = ("plan",)
+DELIVERY = "deliver"
+"""The stage that is over only when its branch stands."""
 ALIASES = {"design": "spec", "plan": "spec", "tests": "red", "code": "green", "commit": "deliver"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """A way from a request to its end: what differs between workflows is a field of this record.
+
+    Attributes:
+        package: holds a file per stage.
+        order: the stages as they run.
+        title: names the folder of a run, by its request.
+        takes_added: stages from outside, a profile and an examiner may have a part in it.
+        needs_model: a run is not begun without a model; else it is missed when it is asked and not before.
+    """
+
+    package: str
+    order: tuple[str, ...]
+    title: str = "{request}"
+    takes_added: bool = False
+    needs_model: bool = False
+
+
+WORKFLOWS = {
+    "": Workflow(package=__name__, order=ORDER, takes_added=True, needs_model=True),
+    FIX: Workflow(package="agentforge.pipeline.workflows.fix.stages", order=FIX_ORDER),
+    SPLIT: Workflow(package="agentforge.pipeline.workflows.split.stages", order=SPLIT_ORDER, title="plan {request}"),
+}
+
+
+def _whole(stage: Stage) -> Stage:
+    return stage
+
+
+def _cut_down(stage: Stage) -> Stage:
+    from agentforge.pipeline.small_models.generation.stages import cut_down
+
+    return cut_down(stage)
+
+
+_CUTS: dict[str, Callable[[Stage], Stage]] = {"": _whole, SMALL: _cut_down}
+"""Profile -> what it makes of a stage."""
 
 
 class Stages(Mapping[str, Stage]):
@@ -43,11 +86,7 @@ class Stages(Mapping[str, Stage]):
         if name not in self._order:
             raise KeyError(name)
         stage: Stage = import_module(f"{self._package}.{name}").STAGE
-        if self._profile == SMALL:
-            from agentforge.pipeline.small_models.generation.stages import cut_down
-
-            return cut_down(stage)
-        return stage
+        return _CUTS[self._profile](stage)
 
     def __iter__(self) -> Iterator[str]:
         """Names in order."""
@@ -68,10 +107,9 @@ def load_stages(workflow: str = "", *, profile: str = "", added: Mapping[str, St
     Raises:
         ConfigError: there is no place for one of them.
     """
-    if workflow == FIX:
-        return Stages("agentforge.pipeline.workflows.fix.stages", FIX_ORDER)
-    if workflow == SPLIT:
-        return Stages("agentforge.pipeline.workflows.split.stages", SPLIT_ORDER)
+    row = WORKFLOWS[workflow]
+    if not row.takes_added:
+        return Stages(row.package, row.order)
     if not added:
         return Stages(__name__, ORDER, profile=profile)
     from agentforge.pipeline.plugins.stage_order import placed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.stage import ACTIONS, READING, Json, Stage, texts
 
 
@@ -34,4 +35,6 @@ STAGE = Stage(
     complete=complete,
     ahead=("spec",),
     keeps_reading=True,
+    measures_any_shape=True,
+    begins_with=(base_line_first,),
 )

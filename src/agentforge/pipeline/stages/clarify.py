@@ -203,4 +203,5 @@ STAGE = Stage(
     questions=questions,
     complete=complete,
     keeps_reading=True,
+    measures_any_shape=True,
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from agentforge.agent.effects import Effect
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.commit import report
+from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.stage import Json, Stage, needs_no_model
 
 
@@ -11,6 +15,16 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The delivery report over the commit that was made."""
     lines = facts.get("changed_lines")
     return report(state, facts, lines if isinstance(lines, dict) else {})
+
+
+def _examined_first(state: RunState, order: Sequence[str]) -> Effect | None:
+    if (
+        not state.brief.examiner
+    ):  # GREEN asked about its own tree; REFACTOR and stages from outside may have changed it since
+        return doubtful(state, undecided_examples(state), stage="deliver")
+    from agentforge.pipeline.examination.examiner import examination  # of the few runs that are examined
+
+    return examination(state, tuple(order))
 
 
 STAGE = Stage(
@@ -22,4 +36,6 @@ STAGE = Stage(
     needs_model=needs_no_model,  # everything that the report says was measured
     complete=complete,
     rejected_to="refactor",
+    begins_with=(_examined_first,),
+    shows_whole_change=True,
 )

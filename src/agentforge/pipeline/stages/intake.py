@@ -47,4 +47,5 @@ STAGE = Stage(
     ahead=("analyze", "spec"),
     ahead_tools=READING,
     goes_ahead=leaves_nothing_open,
+    measures_any_shape=True,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.inspection import nothing_to_test
+from agentforge.pipeline.model.premises import demanded_alike
 from agentforge.pipeline.model.stage import CHANGING, Json, Stage, items, texts
 
 
@@ -118,4 +119,8 @@ STAGE = Stage(
     needs_model=needs_model,
     draft=draft,
     complete=complete,
+    still_follows=demanded_alike,
+    takes_tests=True,
+    asks_of_awaited=True,
+    shows_whole_change=True,
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.speed import usable
-from agentforge.pipeline.ledger import placing
+from agentforge.pipeline.ledger import placement
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
+from agentforge.pipeline.model.premises import understood_alike
+from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.stage import Json, Stage, StageQuestion
 
 
@@ -17,7 +19,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     kept = usable(draft, facts)
     body = {key: kept[key] for key in kept if key not in STAGE.omit}
     if entries := ledger_of(state):
-        gone = {str(number): f"not_done: a human said: {placing.LEAVE_IT}" for number in placing.left_out(state)}
+        gone = {str(number): f"not_done: a human said: {placement.LEAVE_IT}" for number in placement.left_out(state)}
         body["asks"] = settled(entries, body)[0] | gone
     return {"spec_id": f"spec-{digest_value(body)[:12]}", **body}
 
@@ -25,7 +27,7 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
 def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human says of the asks that are left out."""
 
-    return placing.questions(state)
+    return placement.questions(state)
 
 
 STAGE = Stage(
@@ -42,4 +44,7 @@ STAGE = Stage(
     omit=("spec_id",),
     questions=questions,
     complete=complete,
+    measures_any_shape=True,
+    still_follows=understood_alike,
+    shown=specification_text,
 )

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.canonical import digest_bytes
 from agentforge.tools.base import Loaded, Observation, Tool, ToolContext, ToolError, failed
 from agentforge.tools.custom.harness_shim import Config, Tool as Base, ToolInvocation, importable

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 
 _T = TypeVar("_T")
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.installation import command_for
 from agentforge.tools.web.chromium import chromium

@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.models.transport.connection import proxy_credentials, proxy_for, tls_context

@@ -8,7 +8,7 @@ from functools import partial
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancellation import Cancellation, under
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.workspace.processes.process import overheard

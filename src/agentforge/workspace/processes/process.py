@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Required, TypedDict, Unpack
 
-from agentforge.cancelling import interruptible
+from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
 

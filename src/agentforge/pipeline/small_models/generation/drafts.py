@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.stage import items
-from agentforge.pipeline.small_models.generation.file_rendering import rendered_tests, test_path
+from agentforge.pipeline.small_models.generation.suite_template import rendered_tests, test_path
 from agentforge.pipeline.small_models.generation.units import CHOSEN, Unit, claims_by_unit, oracle, scenes, units_of
 from agentforge.pipeline.small_models.reading.bug_reports import is_report, report_draft
 from agentforge.pipeline.small_models.reading.request_parser import (

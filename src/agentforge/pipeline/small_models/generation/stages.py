@@ -8,6 +8,7 @@ from dataclasses import replace
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.stage import Json, Stage, StageQuestion, items
 from agentforge.pipeline.small_models.generation import drafts
+from agentforge.pipeline.small_models.generation.decisions import one_that_fails, places_first
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person, scenes, units_of
 from agentforge.pipeline.small_models.reading.bug_reports import is_report, report_draft, report_questions
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, confirmed_claims
@@ -47,6 +48,7 @@ def _analyze(stage: Stage) -> Stage:
         complete=complete,
         needs_model=_place_is_open,
         questions=_wanted_place,
+        begins_with=(*stage.begins_with, places_first),
         draft=drafts.analysis_draft,
         tools=("submit_artifact",),
     )
@@ -73,6 +75,7 @@ def _red(stage: Stage) -> Stage:
         stage,
         needs_model=_never,
         draft=lambda state: stage.draft(state) if state.brief.tests else drafts.suite_draft(state),
+        on_stuck=one_that_fails,
     )
 
 
@@ -113,7 +116,7 @@ def _wanted_place(state: RunState) -> tuple[StageQuestion, ...]:
     if not options or may(state, "place"):
         return ()
     text = "Where does the change belong? Answer with one place of the list."
-    reason = "the request leaves the place open, and the model was graded as not able to choose one"
+    reason = "the request does not name the place, and this model cannot choose one (that is the result of its grade)"
     return (StageQuestion(key=PLACE_QUESTION, text=text, reason=reason, options=tuple(options[:20])),)
 
 
@@ -135,13 +138,13 @@ def _wanted_examples(state: RunState) -> tuple[StageQuestion, ...]:
 def _question(number: int, candidates: tuple[str, ...], state: RunState) -> StageQuestion:
     units = ", ".join(unit.name for unit in units_of(state))
     rows = "\n".join(f"  {position}. {text}" for position, text in enumerate(candidates, 1))
-    how = 'Answer "all", numbers like "1,3", or your own, like: name(2) -> 4; name(-1) raises ValueError'
+    how = 'Answer "all", or numbers such as "1,3", or write your own: name(2) -> 4; name(-1) raises ValueError'
     listed = f"Which of these are right?\n{rows}\n" if rows else "Give one or two examples.\n"
     again = "The last answer held no example. " if number > 1 else ""
     return StageQuestion(
         key=f"examples:{number}",
         text=f"{again}The request has no example{f' of {units}' if units else ''}, so nobody knows what is right. {listed}{how}",
-        reason="a small model does not deliver without examples or tests of a person",
+        reason="with a small model, AgentForge delivers nothing without examples or tests of yours",
         options=("all",) if rows else (),
         context=(("candidates", candidates),),
     )

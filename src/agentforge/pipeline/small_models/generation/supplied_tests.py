@@ -14,7 +14,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import items
-from agentforge.pipeline.small_models.generation.file_rendering import assertions
+from agentforge.pipeline.small_models.generation.suite_template import assertions
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.small_models.reading.request_parser import words_of
 from agentforge.tokens import count_tokens

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.small_models.generation.file_rendering import rendered_suite
+from agentforge.pipeline.small_models.generation.suite_template import rendered_suite
 from agentforge.pipeline.small_models.refactoring.requests import changed_products, changed_tests
 
 

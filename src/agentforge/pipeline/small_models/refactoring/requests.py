@@ -12,8 +12,8 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.small_models.generation.units import oracle
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, option_meant
+from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 from agentforge.pipeline.small_models.refactoring.syntax_tree import uses
-from agentforge.pipeline.small_models.refactoring.wording import wanted_of
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.project import PythonProject, member_references, module_references, references

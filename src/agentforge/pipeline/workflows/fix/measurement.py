@@ -194,11 +194,12 @@ def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 
 FIX_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
-    "analyze": _analyze,
-    "guard": _guard,
-    "change": _change,
-    "verify": _verify,
+    "violation_analysis": _analyze,
+    "guard_suite": _guard,
+    "violation_fix": _change,
+    "fix_verification": _verify,
 }
+"""Contract -> what measures a draft for it."""
 
 
 def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agentforge.context.sections import Level, Piece, Section
-from agentforge.contracts.rulebook.splitting import asked_of, earlier_parts, in_order, key_of, needs_of
+from agentforge.contracts.rulebook.plan import asked_of, earlier_parts, in_order, key_of, needs_of
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import StartPart
 from agentforge.pipeline.model.measurement import Measured

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agentforge.conformance.engine.finding import finding_from
 from agentforge.conformance.engine.violation import violation_id
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.stage import Json, Stage, items, texts
 from agentforge.pipeline.stages.analyze import measured_tests
 
@@ -52,4 +53,5 @@ STAGE = Stage(
     criteria=("every violation stands at the base commit",),
     needs_model=needs_model,
     complete=complete,
+    begins_with=(base_line_first,),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.scope import fix_scope
 from agentforge.pipeline.model.stage import Json, Stage, items
 
 
@@ -66,6 +67,7 @@ STAGE = Stage(
         "submit_artifact",
     ),
     writes="product",
+    scope=fix_scope,
     omit=("by", "changes.lines_added", "changes.lines_removed"),
     needs_model=needs_model,
     draft=draft,

@@ -27,4 +27,5 @@ STAGE = Stage(
     needs_model=needs_model,
     complete=complete,
     rejected_to="verify",
+    shows_whole_change=True,
 )

@@ -36,4 +36,5 @@ STAGE = Stage(
     needs_model=needs_model,
     draft=draft,
     complete=complete,
+    shows_whole_change=True,
 )

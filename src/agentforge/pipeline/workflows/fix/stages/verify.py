@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.scope import fix_scope
 from agentforge.pipeline.model.stage import Json, Stage
 from agentforge.pipeline.workflows.fix.stages.change import changes
 
@@ -40,8 +41,10 @@ STAGE = Stage(
     criteria=("no test regresses", "the violations are gone and nothing new is found"),
     tools=("edit", "write_file", "read_file", "grep", "run_checks", "run_tests", "ask_human", "submit_artifact"),
     writes="product",
+    scope=fix_scope,
     omit=("tree", "tests_run", "verification"),
     needs_model=needs_model,
     draft=draft,
     complete=complete,
+    shows_whole_change=True,
 )

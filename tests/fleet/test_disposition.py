@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.fleet import standing
+from agentforge.fleet import disposition
+from agentforge.fleet.disposition import after_drive, after_loss, without_room
 from agentforge.fleet.ledger import Job
-from agentforge.fleet.standing import after_drive, after_loss, without_room
 
 STORAGE = 7
 
@@ -40,7 +40,7 @@ def test_the_last_lost_worker_sets_a_task_aside(job: Job) -> None:
 
 def test_a_machine_without_room_gives_a_job_back(job: Job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert without_room(job, tmp_path, tmp_path / "not there") is None
-    monkeypatch.setattr(standing, "_ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(disposition, "_ROOM_BYTES", 1 << 62)
     after = without_room(job)
     assert after is not None
     assert (after.status, after.crashes, "MiB left" in after.note) == ("queued", 1, True)

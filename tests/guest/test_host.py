@@ -10,11 +10,11 @@ from threading import Thread
 
 import pytest
 
-from agentforge.cancelling import Cancellation, under
+from agentforge.cancellation import Cancellation, under
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
-from agentforge.guest.hosting import host
+from agentforge.guest.host import host
 from agentforge.guest.report import GuestReport
 from agentforge.workspace.sandbox.box import Box, Unconfined, choose
 

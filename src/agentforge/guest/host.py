@@ -11,7 +11,7 @@ from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.cancelling import Cancellation, interruptible, under
+from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
 from agentforge.guest.conversation import Conversation, GuestWire, Terms
 from agentforge.workspace.processes.process import Completed

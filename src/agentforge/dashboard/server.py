@@ -22,7 +22,7 @@ from agentforge.dashboard.board import Board
 from agentforge.dashboard.children import Children
 from agentforge.dashboard.ground import Ground, Repository
 from agentforge.dashboard.guard import Door
-from agentforge.dashboard.reading import Readings
+from agentforge.dashboard.run_index import Readings
 from agentforge.errors import ConfigError, ToolchainError, UsageError
 from agentforge.fleet.places import Line, look_at_line
 from agentforge.frozen import dataclass

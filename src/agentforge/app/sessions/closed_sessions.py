@@ -31,7 +31,7 @@ from agentforge.store.log.reader import LogScan, load_state, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.imports import read_snapshot_file
-from agentforge.store.sessions.listing import SessionRow, list_sessions
+from agentforge.store.sessions.session_list import SessionRow, list_sessions
 from agentforge.store.sessions.views import SessionViews
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git

@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.contracts.catalogue import ContractSet
 from agentforge.contracts.draft import draft_schema
-from agentforge.contracts.mending import in_form, without_unreadable
+from agentforge.contracts.form_repair import in_form, without_unreadable
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -18,7 +18,7 @@ from agentforge_tiny_model import write_tiny
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.draft import draft_schema
 from agentforge.errors import ContextTooLong, LocalModelError, ModelFileError
-from agentforge.local.serving import Wanted, all_living, leased, living, stop_all
+from agentforge.local.shared_server import Wanted, all_living, leased, living, stop_all
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import ModelSpec
@@ -100,7 +100,7 @@ def test_calls_are_constrained_by_the_schemas_of_all_contracts(wanted: Build, op
 def test_two_processes_at_once_start_one_server(wanted: Build, opened: Open, tmp_path: Path) -> None:
     order = wanted()
     code = (
-        "import sys; from pathlib import Path; from agentforge.local.serving import Wanted, leased\n"
+        "import sys; from pathlib import Path; from agentforge.local.shared_server import Wanted, leased\n"
         f"w = Wanted(folder=Path({str(order.folder)!r}), file=Path({str(order.file)!r}), wishes={dict(order.wishes)!r})\n"
         "with leased(w) as served: print(served.pid)\n"
     )

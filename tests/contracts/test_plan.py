@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentforge.contracts.rule import RuleCase
-from agentforge.contracts.rulebook.splitting import circle_in, earlier_parts, in_order
+from agentforge.contracts.rulebook.plan import circle_in, earlier_parts, in_order
 from agentforge.contracts.rules import find_rule, judge
 
 RULES = (

@@ -7,7 +7,7 @@ from threading import Timer
 
 import pytest
 
-from agentforge.cancelling import Cancellation, TimeIsUp, for_at_most, pause, under
+from agentforge.cancellation import Cancellation, TimeIsUp, for_at_most, pause, under
 
 
 def test_work_that_takes_longer_is_stopped() -> None:
