@@ -64,6 +64,32 @@ def test_a_test_that_does_not_ask_for_it_is_held_to_the_old_text(judge):
     assert facts["regressions"] == [CLOSE] and facts["under_old_text"] == [] and not facts["no_regressions"]
 
 
+def test_what_else_changed_in_the_files_of_tests_does_not_come_with_the_fixture(project):
+    tests = TESTS.replace("import door\n", "import door\nfrom words import IN\n").replace(
+        "inside == 'in'", "inside == IN"
+    )
+    base_files = {
+        "door.py": DOOR,
+        "tests/conftest.py": OLD,
+        "tests/words.py": "IN = 'in'\n",
+        "tests/test_door.py": tests,
+    }
+    made = project(base_files)
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base, repeats=1)
+    red = {"tests": [], "frozen_files": {"tests/conftest.py": "", "tests/words.py": ""}}
+    promise = Promise(red=red, baseline=baseline, scope=("door.py",), superseded=(DECLARED,), inspected=True)
+    for word, regressions in (("in", []), ("inn", [IN])):
+        changed = {
+            "door.py": LOCKED.replace("'in'", f"'{word}'"),
+            "tests/conftest.py": NEW,
+            "tests/words.py": f"IN = '{word}'\nOUT = 1\n",
+        }
+        tree = made.tree(changed)
+        facts, _ = measure_green(rig, promise, base_tree=base, red_tree=tree, tree=tree)
+        assert facts["regressions"] == regressions
+
+
 def _fitted(new: str, *, declared: str = DECLARED) -> frozenset[str]:
     before = {"tests/conftest.py": OLD, "tests/test_door.py": TESTS}
     return with_changed_fixtures(

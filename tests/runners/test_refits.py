@@ -8,7 +8,8 @@ import pytest
 
 from agentforge.suite.test_environment import NO_EDITS
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
-from agentforge.verification.refits.measurement import Refits, measure_refits
+from agentforge.verification.refits.comparison import Refits
+from agentforge.verification.refits.measurement import measure_refits
 
 BOX = '''"""A box."""
 
@@ -48,11 +49,12 @@ BOUNDS = MutationBounds(most=20, seconds=30.0, seed=1)
 @pytest.fixture(scope="module")
 def look(project):
     """Measure what the tests of the box notice when their files or the product change."""
-    made = project({"box.py": BOX, "tests/conftest.py": FIXTURE, "tests/test_box.py": TESTS})
+    files_of_base = {"box.py": BOX, "tests/conftest.py": FIXTURE, "tests/test_box.py": TESTS}
+    made = project(files_of_base)
     rig, base = made.rig(), made.tree()
 
     def looked(files, *, told="", **kinds):
-        tree = made.tree({"box.py": OWNED, **files})
+        tree = made.tree({**files_of_base, "box.py": OWNED, **files})
         refits = Refits(told=told, beside=("tests/test_box.py",), **kinds)
         return measure_refits(rig, refits, base_tree=base, tree=tree, edits=NO_EDITS, bounds=BOUNDS)
 

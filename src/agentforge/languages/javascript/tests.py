@@ -40,6 +40,14 @@ def javascript_tests(node: SgNode, titles: tuple[str, ...] = ()) -> Iterator[tup
             yield from javascript_tests(child, (*titles, title))
 
 
+def group_or_test(call: SgNode) -> tuple[str, str]:
+    """("test" or "group", its title) of a call with a plain title; ("", "") of any other."""
+    word, title = _root_word(call), _title(call)
+    if not word or title is None:
+        return "", ""
+    return ("test" if word in _TESTS | _FOCUSED_TESTS else "group"), title
+
+
 def holds_tests(root: SgNode) -> bool:
     """Whether a file holds tests, those with a computed title included."""
     return any(_root_word(one) in _TESTS | _FOCUSED_TESTS for one in root.find_all(kind="call_expression"))

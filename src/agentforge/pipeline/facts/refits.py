@@ -14,7 +14,8 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite.test_environment import Edits
 from agentforge.testing.outcome import file_of
-from agentforge.verification.refits.measurement import Refits, measure_refits, told_of_refits
+from agentforge.verification.refits.comparison import Refits, told_of_refits
+from agentforge.verification.refits.measurement import measure_refits
 
 _GONE = "is gone; it fails on the tree as the base has it, and no other case of its test took its place"
 

@@ -147,6 +147,25 @@ def noticed_by_runs(
         return _noticed(bench, survivors, wanted, tests, making) if bench is not None else found
 
 
+def noticing_by_runs(
+    rig: Rig, tree: str, versions: Sequence[Mutant], *, files: Sequence[str], edits: Edits, seconds: float
+) -> tuple[frozenset[str], dict[int, frozenset[str]]]:
+    """Run test files beside wrong versions of product files: the tests that pass beside the tree as it is, and for each version
+    that was run, by its number, those of them that notice it. What does not compile shows nothing."""
+    with kept_builds(rig) as kept:
+        unchanged = run_tree(kept, tree, tests=files, edits=edits)
+        bench = _bench(kept, tree, files, edits, unchanged=unchanged, seconds=seconds)
+        found: dict[int, frozenset[str]] = {}
+        for number, one in enumerate(versions if bench is not None else ()):
+            if bench is None or bench.left_s <= 0:
+                break
+            run = _run(one, bench, files, limit_s=bench.limit_s)
+            if not _refused(run, one):
+                found[number] = bench.passing - frozenset(() if run.timed_out else run.passed_ids)
+            bench.done += 1
+    return bench.passing if bench is not None else frozenset(), found
+
+
 def _noticed(
     bench: _Bench,
     survivors: Sequence[Mapping[str, Any]],

@@ -38,11 +38,11 @@ def _found(changed: Sequence[str], tests: Sequence[str], present: frozenset[str]
     yield from (path for path in tests if any(f"/{path}".endswith(one) for one in named))
     scripts = frozenset(path for path in changed if path.endswith(_SCRIPTS))
     for path in tests if scripts else ():
-        if path.endswith(_SCRIPTS) and scripts & _imported(path, read(path) or b"", present):
+        if path.endswith(_SCRIPTS) and scripts & imported_scripts(path, read(path) or b"", present):
             yield path
 
 
-def _imported(path: str, data: bytes, present: frozenset[str]) -> frozenset[str]:
+def imported_scripts(path: str, data: bytes, present: frozenset[str]) -> frozenset[str]:
     """The repository paths that the relative imports of a script name; `./a.js` may stand for `a.ts`."""
     found = set()
     for said in _SPECIFIER.findall(data):

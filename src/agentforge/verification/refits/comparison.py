@@ -4,14 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from agentforge.languages.mutant import Mutant
+from agentforge.testing.outcome import file_of
 from agentforge.verification.refits.wrong_functions import NULL, SKEWED, WHOLE, ProductFunction
 
 SMALL = "small"
 """The kind of all small changes."""
 _FEW = 2  # small changes noticed before: one alone may be chance
+LISTED = 20
 _ENOUGH = 3  # small changes of which none is noticed now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refits:
+    """The tests of the base that pass on the delivered tree, and only with a new text.
+
+    Attributes:
+        refitted: ids of those that stand word for word, with a fixture or a helper that the specification changes.
+        rewritten: ids of those of which the specification says that it changes them.
+        beside: test files that are new or changed: what stands there may notice in the place of a rewritten test.
+        told: people's own words: a function that they name may take the place of another one.
+    """
+
+    refitted: Sequence[str] = ()
+    rewritten: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    told: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.refitted, *self.rewritten)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +175,43 @@ def _small_ones(
 
 def _shown(look: Noticing, numbers: Sequence[int]) -> str:
     return "; ".join(look.versions[number].name for number in numbers[:3])
+
+
+def told_of_refits(refits: Refits, note: str) -> dict[str, Any]:
+    """The fact where nothing was compared, and why."""
+    return {"measured": False, "note": note, "compared": [], "not_compared": list(refits.ids)[:LISTED], "lost": []}
+
+
+def hidden_refits(refits: Refits, text: str) -> dict[str, Any]:
+    """The fact where the change itself keeps the tests that run with a new fixture from being compared."""
+    rows = [{"id": one, "path": file_of(one), "function": "", "text": text} for one in refits.refitted]
+    return {**told_of_refits(refits, text), "lost": rows[:LISTED]}
+
+
+def told_of_looks(
+    refits: Refits, entries: Sequence[Refitted], old: Noticing, new: Noticing, excused: Collection[str] = ()
+) -> dict[str, Any]:
+    """The fact of a comparison.
+
+    Args:
+        excused: tests that may run a function no longer, because a new one that people name has taken its place.
+    """
+    lost: list[Loss] = []
+    compared: set[str] = set()
+    for test in refits.ids:
+        for one in entries:
+            if not any(test in old.noticed[number] for number in old.of(one.before)):
+                continue
+            if new.of(one.after):
+                compared.add(test)
+            found = lost_by(test, one, old, new, itself=test in refits.refitted)
+            if found is not None and not (test in excused and test not in (one.runs or ())):
+                lost.append(found)
+    rows = [
+        {"id": one.test, "path": one.function.path, "function": one.function.owner, "text": one.text} for one in lost
+    ]
+    beside = [one for one in refits.ids if one not in compared]
+    return {
+        "measured": bool(compared), "note": "" if compared else "nothing that they noticed at the base stands there now",
+        "compared": sorted(compared), "not_compared": beside[:LISTED], "lost": rows[:LISTED],
+    }  # fmt: skip

@@ -10,12 +10,20 @@ from typing import Any
 from agentforge.languages.mutant import Mutant
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of
-from agentforge.testing.outcome import file_of, without_parameters
+from agentforge.testing.outcome import without_parameters
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import noticing
 from agentforge.verification.mutation.choice import choose, mutants_of
-from agentforge.verification.refits.comparison import Noticing, Refitted, lost_by
+from agentforge.verification.refits.comparison import (
+    Noticing,
+    Refits,
+    Refitted,
+    hidden_refits,
+    told_of_looks,
+    told_of_refits,
+)
+from agentforge.verification.refits.separate_runs import measure_by_runs
 from agentforge.verification.refits.wrong_functions import (
     SKEWED,
     WHOLE,
@@ -27,31 +35,8 @@ from agentforge.verification.stages.changed_fixtures import TestTree, words_of_t
 from agentforge.workspace.code.relevance import is_test_path
 
 _FUNCTIONS, _EACH = 12, 4
-_LISTED = 20
 _LEAST_S = 8.0  # of CPU for each tree: a dozen functions and their small changes
 _SAID = "compares what changed tests notice, before and after"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refits:
-    """The tests of the base that pass on the delivered tree, and only with a new text.
-
-    Attributes:
-        refitted: ids of those that stand word for word, with a fixture or a helper that the specification changes.
-        rewritten: ids of those of which the specification says that it changes them.
-        beside: test files that are new or changed: what stands there may notice in the place of a rewritten test.
-        told: people's own words: a function that they name may take the place of another one.
-    """
-
-    refitted: Sequence[str] = ()
-    rewritten: Sequence[str] = ()
-    beside: Sequence[str] = ()
-    told: str = ""
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """All of them."""
-        return (*self.refitted, *self.rewritten)
 
 
 def measure_refits(
@@ -64,29 +49,20 @@ def measure_refits(
     """
     if not refits.ids:
         return told_of_refits(refits, "")
-    if rig.plan.language != "python":
-        return told_of_refits(refits, f"nothing is measured for the runner {rig.plan.runner}")
     with underway(_SAID):
+        if rig.plan.language == "javascript":
+            return measure_by_runs(rig, refits, base_tree=base_tree, tree=tree, edits=edits, bounds=bounds)
+        if rig.plan.language != "python":
+            return told_of_refits(refits, f"nothing is measured for the runner {rig.plan.runner}")
         before = _traced(rig, base_tree, refits.ids, Edits(files={}))
         after = _traced(rig, tree, [*refits.ids, *refits.beside], edits)
         if not before.traced.measured:
             return told_of_refits(refits, f"it is not known what each test executes: {before.traced.note}")
         if not after.traced.measured:
-            return _hidden(
+            return hidden_refits(
                 refits, f"what it executes could be recorded at the base and cannot now: {after.traced.note}"
             )
         return _compared(rig, refits, before, after, replace(bounds, seconds=max(bounds.seconds, _LEAST_S)))
-
-
-def told_of_refits(refits: Refits, note: str) -> dict[str, Any]:
-    """The fact where nothing was compared, and why."""
-    return {"measured": False, "note": note, "compared": [], "not_compared": list(refits.ids)[:_LISTED], "lost": []}
-
-
-def _hidden(refits: Refits, text: str) -> dict[str, Any]:
-    """The fact where the change itself keeps the tests that run with a new fixture from being compared."""
-    rows = [{"id": one, "path": file_of(one), "function": "", "text": text} for one in refits.refitted]
-    return {**told_of_refits(refits, text), "lost": rows[:_LISTED]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,33 +92,19 @@ def _compared(rig: Rig, refits: Refits, before: _Side, after: _Side, bounds: Mut
     old = _look(rig, before, [one.before for one in entries], bounds, only=frozenset(refits.ids))
     new, pairs = _paired_look(rig, after, entries, old, bounds, rig.read(before.tree))
     if old.told and not new.told:
-        return _hidden(
+        return hidden_refits(
             refits, "it passes beside wrong versions of the product at the base, and cannot run beside them now"
         )
     entries = [replace(one, pairs=pairs) for one in entries]
     fresh = _by_new_functions(rig, refits, before, after, bounds)
-    lost, compared = [], set()
-    for test in refits.ids:
-        for one in entries:
-            if not any(test in old.noticed[number] for number in old.of(one.before)):
-                continue
-            compared.add(test)
-            found = lost_by(test, one, old, new, itself=test in refits.refitted)
-            if found is not None and not (test in fresh and test not in (one.runs or ())):
-                lost.append(found)
-    rows = [
-        {"id": one.test, "path": one.function.path, "function": one.function.owner, "text": one.text} for one in lost
-    ]
-    beside = [one for one in refits.ids if one not in compared]
-    return {
-        "measured": bool(compared), "note": "" if compared else "nothing that they noticed at the base stands there now",
-        "compared": sorted(compared), "not_compared": beside[:_LISTED], "lost": rows[:_LISTED],
-    }  # fmt: skip
+    return told_of_looks(refits, entries, old, new, fresh)
 
 
 def _called(rig: Rig, refits: Refits, before: _Side, after: _Side) -> list[Refitted]:
     """The functions that the changed tests ran and name at the base, and that are still there; moved ones, too."""
-    now = [one for path in rig.git.list_files(after.tree) if _is_product(path) for one in _functions(rig, after, path)]
+    ran_in = {path for side in (before, after) for marks in side.traced.tests.values() for path in marks}
+    touched = {change.path for change in rig.git.changed(before.tree, after.tree) if _is_product(change.path)}
+    now = [one for path in sorted(ran_in | touched) for one in _functions(rig, after, path)]
     known = {(one.path, one.owner): one for one in now}
     files = TestTree(read=rig.read(before.tree), present=rig.git.list_files(before.tree), roots=rig.plan.roots)
     words = {test: words_of_test(test, files) for test in refits.ids}

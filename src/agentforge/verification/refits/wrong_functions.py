@@ -20,17 +20,20 @@ NULL = "null"
 SKEWED = "skewed"
 """The kind of a mutant in which a function does what it does and gives another result."""
 WHOLE = (NULL, SKEWED)
-_SKEW = (
-    "(lambda v: not v if v is True or v is False else v + 1 if type(v) in (int, float) else v + '\\x00' if type(v) is str "
-    "else [*v, None] if type(v) is list else (*v, None) if type(v) is tuple else {**v, '\\x00': None} if type(v) is dict "
-    "else '\\x00wrong')"
-)
-_SKEW_JAVASCRIPT = (
-    '=> typeof v === "boolean" ? !v : typeof v === "number" ? v + 1 : typeof v === "string" ? v + "\\u0000" : '
-    'Array.isArray(v) ? [...v, null] : v && Object.getPrototypeOf(v) === Object.prototype ? {...v, "\\u0000": 1} : '
-    '"\\u0000wrong")'
-)
 _RESULTS = (("None", "undefined"), ("'\\x00wrong'", '"\\u0000wrong"'))  # nothing, and something: a test may want either
+_SKEW = (
+    "(lambda v: (lambda s: s(s, v))(lambda s, v: not v if v is True or v is False else v + 1 if type(v) in (int, float) "
+    "else v + '\\x00' if type(v) is str else [*(s(s, one) for one in v), None] if type(v) is list "
+    "else (*(s(s, one) for one in v), None) if type(v) is tuple "
+    "else {**{key: s(s, one) for key, one in v.items()}, '\\x00': None} if type(v) is dict else '\\x00wrong'))"
+)
+"""Every part of a result is another one: a test may look at any of them."""
+_SKEW_JAVASCRIPT = (
+    '{ return typeof v === "boolean" ? !v : typeof v === "number" ? v + 1 : typeof v === "string" ? v + "\\u0000" : '
+    "Array.isArray(v) ? [...v.map((one) => s(one)), null] : "
+    "v && [Object.prototype, null].includes(Object.getPrototypeOf(v)) ? "
+    '{...Object.fromEntries(Object.entries(v).map(([key, one]) => [key, s(one)])), "\\u0000": 1} : "\\u0000wrong"; })'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +167,7 @@ def _javascript_versions(function: ProductFunction, data: bytes) -> list[tuple[s
         change = (start + 1, start + 1, f" return {said}; ") if block else (start, end, said)
         made.append((NULL, f"return {value}", _with(text, [change])))
     values = list(_returned(body)) if block else [body]
-    head = f"((v: any): any {_SKEW_JAVASCRIPT}" if typed else f"((v) {_SKEW_JAVASCRIPT}"
+    head = f"(function s(v: any): any {_SKEW_JAVASCRIPT}" if typed else f"(function s(v) {_SKEW_JAVASCRIPT}"
     if values:
         changes = [(*span(one), f"{head}({one.text()})") for one in values]
         made.append((SKEWED, "another result", _with(text, changes)))

@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agentforge.languages.javascript.source import is_javascript
 from agentforge.languages.python.imports import reached
-from agentforge.testing.outcome import without_parameters
-from agentforge.verification.source.test_hashes import test_functions
+from agentforge.testing.outcome import file_of, without_parameters
+from agentforge.verification.source.test_hashes import test_functions, test_hashes
+from agentforge.verification.stages.changed_support import declared_helpers, helpers_of, words_of_script_test
 from agentforge.workspace.code.relevance import is_test_path
 
 Read = Callable[[str], bytes | None]
@@ -52,14 +54,29 @@ def tests_with_changed_fixtures(
     Args:
         superseded: `path::name` of what the specification changes in files of tests.
     """
-    declared = _declared(superseded, before=before, after=after.read)
+    declared = changed_as_declared(superseded, before=before, after=after.read)
     if not declared:
         return frozenset()
-    return frozenset(one for one in ids if _asked_for(without_parameters(one), after) & declared)
+    bare = {one: without_parameters(one) for one in ids}
+    standing = {one for one, test in bare.items() if _own_text(test, before) == _own_text(test, after.read)}
+    return frozenset(one for one in standing if _asked_for(bare[one], after) & declared)
+
+
+def changed_as_declared(superseded: Collection[str], *, before: Read, after: Read) -> frozenset[str]:
+    """`path::name` of the fixtures and helpers that count as changed by the specification."""
+    return _declared(superseded, before=before, after=after) | declared_helpers(superseded, before=before, after=after)
+
+
+def _own_text(test: str, read: Read) -> str:
+    """The digest of a test's own text; "" for one that is inherited, or has a title that is computed."""
+    path, _, name = test.partition("::")
+    return dict(test_hashes(path, read(path) or b"")).get(name, "")
 
 
 def words_of_test(test: str, tree: TestTree) -> frozenset[str]:
     """The names that a test uses, itself or through the fixtures and functions of test files that it comes to."""
+    if is_javascript(file_of(test)):
+        return words_of_script_test(test, read=tree.read, present=tree.present)
     found, asked, known = _reading(without_parameters(test), tree)
     if found is None:
         return frozenset()
@@ -210,6 +227,8 @@ def _bound(node: ast.stmt) -> list[str]:
 def _asked_for(test: str, tree: TestTree) -> frozenset[str]:
     """`path::name` of every fixture and helper of the repository that a test comes to, the nearest of a name; of a test that its
     class inherits from elsewhere, what runs around the tests of the class."""
+    if is_javascript(file_of(test)):
+        return helpers_of(test, read=tree.read, present=tree.present)
     _, asked, known = _reading(test, tree)
     return _closure(asked, known)
 

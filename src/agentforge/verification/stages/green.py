@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
-from agentforge.verification.stages.changed_fixtures import TestTree, tests_with_changed_fixtures
+from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
 from agentforge.verification.stages.star_imports import names_to_come
+from agentforge.workspace.code.relevance import is_test_path
 
 _LISTED = 50
 _LOSSES = ("regressions", "missing", "superseded", "refitted", "rewritten", "thinned", "under_old_text")
@@ -340,12 +341,7 @@ def _hidden_losses(
         return {"unmeasured": ["the tests of the base as they stood there"]}
     kept = _kept_beside(broken, rig, promise, base_tree=base_tree, tree=tree, whole=whole)
     left = [one for one in broken if one not in known and one not in kept]
-    fitted = tests_with_changed_fixtures(
-        set(left) & set(whole.passed_ids),
-        superseded=promise.superseded,
-        before=rig.read(base_tree),
-        after=TestTree(read=rig.read(tree), present=rig.git.list_files(tree), roots=rig.plan.roots),
-    )
+    fitted = _fitted(set(left) & set(whole.passed_ids), rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     left = [one for one in left if one not in fitted]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
@@ -357,6 +353,27 @@ def _hidden_losses(
         "rewritten": sorted({*lost["superseded"], *ended} & set(whole.passed_ids)),
         "under_old_text": sorted(set(hidden) & set(whole.passed_ids))[:_LISTED],
     }
+
+
+def _fitted(
+    ids: Collection[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
+) -> frozenset[str]:
+    """The tests that pass as they stood when nothing of the tests is new but what the specification declares as their fixture."""
+    before, after = rig.read(base_tree), rig.read(tree)
+    files = TestTree(read=after, present=rig.git.list_files(tree), roots=rig.plan.roots)
+    asking = tests_with_changed_fixtures(ids, superseded=promise.superseded, before=before, after=files)
+    new = (
+        {file_of(one) for one in changed_as_declared(promise.superseded, before=before, after=after)}
+        if asking
+        else set()
+    )
+    touched = {change.path for change in rig.git.changed(base_tree, tree) if is_test_path(change.path)} - new
+    old = {path: data for path in sorted(touched) if asking and (data := before(path)) is not None}
+    if not old:
+        return asking
+    tests = sorted({file_of(one) for one in asking})
+    run = run_old(rig, tree, tests=tests, files=old, edits=edits, gone=promise.gone)
+    return asking & frozenset(run.passed_ids) if sound(run, rig.plan) else frozenset()
 
 
 def _kept_beside(
