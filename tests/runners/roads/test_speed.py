@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.verification.roads.speed import TimedStatement, alike, duration, look_at_base, measure_speed
+from agentforge.verification.roads.speed import TimedStatement, _is_plain, alike, duration, look_at_base, measure_speed
 
 if TYPE_CHECKING:
     from tests.runners.conftest import Project
@@ -43,9 +43,26 @@ def test_what_is_faster_and_gives_the_same_is_told_with_its_rounds(project: Call
     base, tree = made.tree(), made.tree({"pairs.py": _PAIRS.replace(_WALKS, _SET)})
     found = measure_speed(made.rig(), _ONE, base_tree=base, tree=tree)
     assert (found.verdict, found.why, found.note) == ("faster", "", "")
-    assert len(found.before) == len(found.after) == 7
+    assert len(found.before) == len(found.after)
+    assert 3 <= len(found.before) <= 7
     assert found.ratio > 5
     assert found.nearby >= 8
+
+
+@pytest.mark.parametrize(
+    ("one", "before", "after", "plain"),
+    [
+        (TimedStatement(statement="f()"), [4.0, 5.0, 4.1], [1.0, 1.9, 1.2], True),
+        (TimedStatement(statement="f()"), [4.0, 5.0, 4.1], [1.0, 2.1, 1.2], False),
+        (TimedStatement(statement="f()", ratio=4), [4.0, 5.0, 4.1], [1.0, 1.1, 0.9], False),
+        (TimedStatement(statement="f()", at_most_ms=1500), [4.0, 5.0, 4.1], [1.0, 1.9, 1.2], False),
+    ],
+)
+def test_more_rounds_are_made_until_no_time_of_the_change_comes_near_one_of_the_base(
+    one: TimedStatement, before: list[float], after: list[float], plain: bool
+) -> None:
+    assert _is_plain(one, [(best, best) for best in before], [(best, best) for best in after]) is plain
+    assert not _is_plain(one, [(1.0, best) for best in before], [(1.0, best) for best in after])
 
 
 def test_work_that_is_left_out_and_answers_of_others_are_seen_in_nearby_inputs(project: Callable[..., Project]) -> None:
