@@ -112,6 +112,23 @@ def test_a_method_of_objects_that_prose_names_on_its_class_is_no_call(project):
     assert [call for _, _, call in verdict.failed] == ["Kit.make()", "Kit.gone()"], verdict
 
 
+@needs_node
+def test_a_constant_that_only_the_build_defines_leaves_an_example_unchecked(project):
+    package = '{"type": "module", "scripts": {"test": "node --test"}}'
+    old = "export const swap = (a) => { if (DEBUG) console.log(a); return a }\n"
+    made = project({"package.json": package, "src/kit.js": old}, env={})
+    new = (
+        old
+        + "export const twice = (a) => { if (DEBUG) console.log(a); return a + a }\nexport const bad = () => VERBOSE\n"
+    )
+    base, tree = made.tree(), made.tree({"src/kit.js": new})
+    symbols = [Symbol(name=name, file="src/kit.js", kind="function") for name in ("swap", "twice", "bad")]
+    claims = [claim_of({"call": call, "returns": "4"}) for call in ("swap(4)", "twice(2)", "bad(4)")]
+    verdict = check_javascript(made.rig(), tree, claims, symbols=symbols, base_tree=base)
+    assert [one.partition(" ")[0] for one in verdict.unchecked] == ["swap(4)", "twice(2)"], verdict
+    assert [call for _, _, call in verdict.failed] == ["bad(4)"], verdict
+
+
 STRAIGHT = """import test from "node:test";
 import assert from "node:assert";
 import { slug, sly as clever } from "../src/kit.js";

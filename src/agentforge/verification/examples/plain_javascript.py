@@ -30,6 +30,7 @@ from agentforge.workspace.files.file_access import remove_tree
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
 _MEMBER = re.compile(r"([\w$]+(?:\.[\w$]+)*)\.([\w$]+)\(")
+_UNDEFINED = re.compile(r"([\w$]+) is not defined$")
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec"})
 
 
@@ -72,6 +73,10 @@ def node_looks(
             said = f" ({answer.message[:160]})" if answer.message else ""
             unloaded = f"its module cannot be loaded outside the test runner{said}"
             looks.append(Look(claim=claim, unchecked=unloaded))
+            continue
+        if _lacks_what_the_build_brings(rig, base_tree, probe, answer):
+            text = f"{answer.message}: build or test runner bring it, and a plain process has none"
+            looks.append(Look(claim=claim, unchecked=text))
             continue
         wrong = judge(claim, answer)
         if wrong and _method_of_objects(rig, tree, probe, answer, base_tree):
@@ -216,6 +221,18 @@ def _raised_before(rig: Rig, base_tree: str, probe: NodeProbe, answer: CallResul
         return False
     before = evaluate_in_node(rig, base_tree, [NodeProbe(source="null", names=there)])[0]
     return before.lost or before.raised[:1] == answer.raised[:1]
+
+
+def _lacks_what_the_build_brings(rig: Rig, base_tree: str, probe: NodeProbe, answer: CallResult) -> bool:
+    """Whether a name is missing that nobody defines, and that the called files used at the base already."""
+    name = _UNDEFINED.match(answer.message)
+    if answer.raised[:1] != (("ReferenceError", True),) or name is None or name[1] in probe.names:
+        return False
+    texts = [rig.git.show(base_tree, file) or b"" for file, _ in probe.names.values()]
+    if any(re.search(rf"(?<![\w$.]){re.escape(name[1])}(?![\w$])", text.decode("utf-8", "replace")) for text in texts):
+        return True
+    before = evaluate_in_node(rig, base_tree, [probe])[0]
+    return (before.raised, before.message) == (answer.raised, answer.message)
 
 
 def _method_of_objects(rig: Rig, tree: str, probe: NodeProbe, answer: CallResult, base_tree: str) -> bool:
