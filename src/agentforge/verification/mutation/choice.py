@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import random
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from agentforge.languages.changed_part import ChangedPart, changed_part
@@ -80,8 +81,6 @@ def _mutant(
 
 
 def _compiles(data: bytes) -> bool:
-    import warnings
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
