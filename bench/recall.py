@@ -154,6 +154,8 @@ def measured(ground: Ground, sha: str, budget: int, stages: Sequence[str], *, re
             _analyze(text, truth, known, shares, misses)
         else:
             _later(stage, text, truth, ground, known, shares, misses)
+    if "red" in stages and truth.tests:
+        _old_tests(truth, commit.parent, ground, known, budget, shares, misses)
     if "spec" in stages:
         shares["asked lines"] = _asked(truth, commit.parent, ground, known, budget, misses)
     return {
@@ -221,12 +223,26 @@ def _later(
     shown = {row.strip() for row in text.split("\n")}
     shares[f"{stage} specification"] = (sum(row.strip() in shown for row in wanted), len(wanted))
     if stage == "red" and truth.tests:
-        old = old_tests(truth, root)
-        shares["red old tests"] = bodies_share(seen, old)
-        misses += [f"red old test {one.path} {one.name} {one.gone(seen)}" for one in old if not one.is_shown(seen)]
         ends = {path: _last_lines(root, path) for path, _ in truth.tests}
         shares["red test end"] = lines_share(seen, ends)
         misses += [f"red test end {path}" for path, rows in ends.items() if not lines_share(seen, {path: rows})[0]]
+
+
+def _old_tests(
+    truth: Truth,
+    parent: str,
+    ground: Ground,
+    known: Sequence[str],
+    budget: int,
+    shares: dict[str, Share],
+    misses: list[str],
+) -> None:
+    """The old tests that the change edits or writes beside, in RED's context where the analysis says nothing of tests."""
+    old = old_tests(truth, ground.runtime.worktree)
+    context = first_context("red", replace(truth, tests=()), parent, ground.runtime, budget=budget)
+    seen = seen_in(text_of(context), known)
+    shares["red old tests"] = bodies_share(seen, old)
+    misses += [f"red old test {one.path} {one.name} {one.gone(seen)}" for one in old if not one.is_shown(seen)]
 
 
 def _asked(truth: Truth, parent: str, ground: Ground, known: Sequence[str], budget: int, misses: list[str]) -> Share:

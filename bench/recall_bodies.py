@@ -10,6 +10,7 @@ from recall_corpus import Truth, inline_tests  # type: ignore[import-not-found]
 from recall_seen import Seen, Share  # type: ignore[import-not-found]
 
 from agentforge.context.minimal import StepContext
+from agentforge.pipeline.context.excerpts_of_tests import tests_in
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.workspace.code.relevance import RelevantFile, rank
 from agentforge.workspace.code.symbols import Symbol, outline_of, read_source
@@ -75,7 +76,7 @@ def old_tests(truth: Truth, root: Path) -> list[Body]:
     for path, hunks in truth.test_hunks.items():
         text = read_source(root, path) or ""
         rows = text.split("\n")
-        symbols = [one for one in outline_of(path, text).symbols if one.kind in ("function", "method")]
+        symbols = tests_in(path, text)
         for first, last in hunks:
             around = innermost(symbols, first)
             before = max((one for one in symbols if one.end_line <= first), key=lambda one: one.end_line, default=None)

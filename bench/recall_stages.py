@@ -13,7 +13,7 @@ from recall_corpus import Truth  # type: ignore[import-not-found]
 from agentforge.config.contract_files import contract_set
 from agentforge.context.minimal import StepContext
 from agentforge.events.state.attempt import StageState, Turn
-from agentforge.events.state.run_state import RunState
+from agentforge.events.state.run_state import Brief, Progress, RunIdentity, RunState, Work
 from agentforge.messages import Text
 from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.context.material import gather
@@ -57,7 +57,7 @@ def first_context(stage: str, truth: Truth, parent: str, runtime: Runtime, *, bu
     if stage == "green":
         _write_suite(truth, runtime.worktree)
     state = state_before(stage, truth, parent, runtime)
-    state = replace(state, stage=stage, turn=Turn(**turn))
+    state = replace(state, progress=replace(state.progress, turn=Turn(**turn)))
     return agent_spec(state, runtime, gather(stage, state, runtime)).context(state)
 
 
@@ -89,15 +89,15 @@ def state_before(stage: str, truth: Truth, parent: str, runtime: Runtime) -> Run
         "measured": True, "runner": "the project's own", "command": "the project's own", "tests": len(tests),
         "passed": len(tests), "attempt": 1, "test_files": tests,
     }  # fmt: skip
+    stages = {name: StageState(status="verified", attempt=1) for name in done}
     return RunState(
-        run_id="task-recall",
-        request=truth.request,
-        base_commit=parent,
-        branch="agentforge/task-recall",
-        artifacts={name: made[name] for name in done if name in made},
-        facts={"baseline": base},
-        stages={name: StageState(status="verified", attempt=1) for name in done}
-        | {stage: StageState(status="running", attempt=1)},
+        identity=RunIdentity(run_id="task-recall", base_commit=parent, branch="agentforge/task-recall"),
+        brief=Brief(request=truth.request),
+        progress=Progress(stage=stage, stages=stages | {stage: StageState(status="running", attempt=1)}),
+        work=Work(
+            artifacts={name: made[name] for name in done if name in made},
+            facts={"baseline": base},
+        ),
     )
 
 

@@ -195,7 +195,7 @@ def run(
         logs = [log.read_text().splitlines() for log in repo.glob(".agentforge/tasks/*/events.jsonl")]
         verdict = [line for log in logs for line in log if '"passed":false' in line][-1:]
         sys.stderr.write(f"{repo.name}: {told['outcome']} at {told.get('stage')}: {verdict}\n")
-    return spent, processes, {**told, **dict(states[-1].facts)}
+    return spent, processes, {**told, **dict(states[-1].work.facts)}
 
 
 def told_of(data: bytes) -> str:

@@ -33,10 +33,13 @@ def test_a_text_that_fits_is_not_touched() -> None:
 
 def test_the_middle_is_cut_and_the_cut_is_told() -> None:
     text = "".join(f"line {number}\n" for number in range(400))
-    cut = cut_middle(text, limit=100, note="read_file offset=N")
+    cut = cut_middle(text, limit=100, note="read_file offset={first}")
     assert cut.startswith("line 0\n")
     assert cut.endswith("line 399\n")
-    assert "lines omitted; read_file offset=N ..." in cut
+    head, _, tail = cut.partition("... ")
+    first, last = head.count("\n") + 1, 400 - tail.count("\nline ")
+    marker = f"... {last - first + 1} lines omitted ({first}-{last} of 400); read_file offset={first} ...\n"
+    assert cut == f"{head}{marker}{tail.partition(chr(10))[2]}"
     assert count_tokens(cut) <= 100
 
 
@@ -50,4 +53,5 @@ def test_a_text_that_is_cut_twice_counts_the_lines_of_the_first_text() -> None:
     text = "".join(f"line {number}\n" for number in range(400))
     again = cut_middle(cut_middle(text, limit=300, note="more"), limit=100)
     kept = sum(line.startswith("line ") for line in again.splitlines())
-    assert f"... {400 - kept} lines omitted ...\n" in again
+    first = again.partition("... ")[0].count("\n") + 1
+    assert f"... {400 - kept} lines omitted ({first}-{first + 399 - kept} of 400) ...\n" in again

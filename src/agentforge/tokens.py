@@ -12,7 +12,7 @@ from functools import lru_cache
 
 _REMEMBERED_CHARS = 16_000
 
-_MARKER = r"\.\.\. (\d{1,9}) lines omitted(?:; .*)? \.\.\.$"
+_MARKER = r"\.\.\. (\d{1,9}) lines omitted(?: \(\d+-\d+ of \d+\))?(?:; .*)? \.\.\.$"
 _PIECE = re.compile(
     r"[A-Z]?[a-z]{1,10}|[A-Z]{1,4}"  # a word costs one token per started ten letters, capitals one per four
     r"|\d{1,3}"
@@ -49,24 +49,32 @@ def cut_middle(text: str, *, limit: int, note: str = "") -> str:
 
     Args:
         limit: tokens, >= 16; the marker line counts.
-        note: how to see the rest, put into the marker, e.g. `read_file offset=120`.
+        note: how to see the rest, put into the marker, e.g. `read_file offset={first}`; {first} and {last} become the numbers of
+            the omitted lines.
     Returns:
-        `text` unchanged when it fits, else head + "... N lines omitted ..." + tail (2:1).
+        `text` unchanged when it fits, else head + "... N lines omitted (A-B of ALL) ..." + tail (2:1).
     Source: seed 001 section 3.5, "Files: first/last N lines".
     """
     if count_tokens(text) <= limit:
         return text
     lines = text.splitlines(keepends=True)
-    suffix = f"; {note}" if note else ""
-    room = max(1, limit - count_tokens(f"... {len(lines)} lines omitted{suffix} ...\n") - 2)
+    room = max(1, limit - count_tokens(_marker(len(lines), len(lines), len(lines), note)) - 2)
     head = _take(lines, room * 2 // 3)
     tail = _take(lines[len(head) :][::-1], room - sum(map(_counted, head)))[::-1]
-    omitted = sum(map(_lines_in, lines[len(head) : len(lines) - len(tail)]))
+    before, omitted, after = (
+        sum(map(_lines_in, part)) for part in (head, lines[len(head) : len(lines) - len(tail)], tail)
+    )
     if not head and not tail:  # one enormous line
         return cut_end(text, limit=limit)
     joined = "".join(head)
     newline = "" if joined.endswith("\n") or not joined else "\n"
-    return f"{joined}{newline}... {omitted} lines omitted{suffix} ...\n{''.join(tail)}"
+    return f"{joined}{newline}{_marker(before, omitted, after, note)}{''.join(tail)}"
+
+
+def _marker(before: int, omitted: int, after: int, note: str) -> str:
+    first, last = before + 1, before + omitted
+    told = f"; {note}".replace("{first}", str(first)).replace("{last}", str(last)) if note else ""
+    return f"... {omitted} lines omitted ({first}-{last} of {last + after}){told} ...\n"
 
 
 def cut_end(text: str, *, limit: int) -> str:

@@ -123,3 +123,51 @@ def test_what_is_to_be_changed_is_shown_before_the_rest_of_long_frozen_tests(roo
     assert code is not None
     text = fill([tests, code], room=3200, least=Level.NAMED).text
     assert "step_119 = 119" in text and "def walk(by)" in text
+
+
+def _written(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+
+
+def test_the_nearest_test_of_javascript_is_the_one_with_the_titles_that_fit(tmp_path: Path) -> None:
+    def case(word: str, number: int) -> str:
+        return f"  it('{word}s number {number}', () => {{\n    expect(kit.{word}({number})).toBe({number});\n  }});\n"
+
+    cases = "".join(case(word, number) for word in ("walk", "seek", "other") for number in range(40))
+    _written(
+        tmp_path, "test/kit.test.js", f"import * as kit from '../kit.js';\n\ndescribe('kit', () => {{\n{cases}}});\n"
+    )
+    (view,) = style_views(tmp_path, near=["kit.js"], tests=["test/kit.test.js"], names=["seek"])
+    text = text_of(view, room=700)
+    assert "expect(kit.seek(" in text
+    assert "expect(kit.walk(" not in text
+
+
+def test_a_test_that_bears_the_name_of_what_changes_is_near_though_it_calls_something_else(tmp_path: Path) -> None:
+    tests = "".join(f"def test_{name}():\n    run({name!r})\n\n\n" for name in ("first", "must_get_float", "last") * 40)
+    _written(tmp_path, "tests/test_kit.py", tests)
+    (view,) = style_views(tmp_path, near=["kit.py"], tests=["tests/test_kit.py"], names=["Kit.get_float"])
+    assert "def test_must_get_float" in text_of(view, room=300)
+
+
+def test_the_end_of_the_class_of_the_nearest_test_is_shown_for_a_new_test_to_go_there(tmp_path: Path) -> None:
+    def group(name: str) -> str:
+        methods = "".join(f"    def test_{name}_{number}(self):\n        {name}({number})\n\n" for number in range(40))
+        return f"class Test{name.title()}:\n{methods}\n"
+
+    _written(tmp_path, "tests/test_kit.py", "".join(map(group, ("walk", "seek", "other"))))
+    (view,) = style_views(tmp_path, near=["kit.py"], tests=["tests/test_kit.py"], names=["seek"])
+    text = text_of(view, room=500)
+    assert "test_seek_39" in text
+    assert "test_walk_39" not in text
+
+
+def test_further_tests_are_wanted_as_far_as_a_longer_look_is_worth_it(root: Path) -> None:
+    view, *_ = style_views(root, near=["kit/long.py"], tests=["tests/test_long.py"], names=["find"])
+    likely = [want for want in view.wants if want.level == Level.LIKELY]
+    assert len(likely) == 39 and all("find(" in view.lines[want.last] for want in likely)
+    long = TESTS.replace("    assert find", f"    {'a = 1; ' * 20}\n    assert find")
+    _written(root, "tests/test_long.py", long)
+    view, *_ = style_views(root, near=["kit/long.py"], tests=["tests/test_long.py"], names=["find"])
+    assert 0 < sum(want.level == Level.LIKELY for want in view.wants) < 39

@@ -90,13 +90,20 @@ def test_claims_come_from_the_request_and_the_specification_with_their_requireme
     assert [claim.hidden for claim in claims] == [claim.call not in shown for claim in claims]
 
 
-def test_an_example_that_comes_after_another_call_is_not_tried_alone() -> None:
+def test_an_example_that_comes_after_another_call_is_conditional_whoever_copied_it() -> None:
     request = "slugify('A b') gives 'a-b'. After `register('q')`, `slugify('Q  r')` gives 'q r'."
     examples = ["slugify('A b') -> 'a-b'", "after `register('q')`, `slugify('Q  r')` gives 'q r'"]
     state = before("green", request=request)
     intake = {**state.work.artifacts["intake"], "examples": examples, "asks": ledger_rows(request)}
     state = with_fields(state, artifacts={**state.work.artifacts, "intake": intake, "spec": {**SPEC, "examples": []}})
-    assert [claim.call for claim in claims_of(state)] == ["slugify('A b')"]
+    first, second = claims_of(state)
+    assert (first.call, first.beside, second.call, second.beside) == (
+        "slugify('A b')", (), "slugify('Q  r')", ("register('q')",),
+    )  # fmt: skip
+    unread = with_fields(
+        state, artifacts={**state.work.artifacts, "intake": {**intake, "asks": ledger_rows(request)[1:]}}
+    )
+    assert [claim.beside for claim in claims_of(unread) if claim.call == second.call] == [("register('q')",)]
 
 
 def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:

@@ -9,7 +9,7 @@ from agentforge_run_states import with_fields
 from agentforge_states import before
 
 from agentforge.canonical import canonical_bytes
-from agentforge.pipeline.facts.impact import impact_text, within_share
+from agentforge.pipeline.facts.impact import impact_text, quick_and_long, within_share
 
 TOOK = {"a": 0.1, "sleeps": 2.1, "b": 0.1, "c": 0.1}
 
@@ -27,3 +27,12 @@ def test_how_many_tests_were_looked_at_is_told_where_not_all_were() -> None:
     part = with_fields(whole, facts={"impact": {**facts, "looked_at": 40}})
     assert impact_text(whole).startswith("3 existing tests run the files that you change")
     assert impact_text(part).startswith("3 of the 40 nearest existing tests run the files that you change")
+
+
+def test_a_test_that_takes_long_at_the_base_or_while_it_is_recorded_is_one_of_the_long() -> None:
+    took = {"quick": 0.01, "warm": 0.01, "slow": 0.4, "sleeps": 9.0}
+    state = with_fields(before("green"), evidence={"baseline": "d"})
+    impact = {"nearest": ["warm"], "tests": list(took), "long": ["warm"]}
+    state = with_fields(state, facts={"baseline": {"tests": 4, "duration_s": 9.5}, "impact": impact})
+    blobs = SimpleNamespace(get=lambda _digest: canonical_bytes({"durations": took}))
+    assert quick_and_long(state, cast("Any", SimpleNamespace(blobs=blobs))) == (("quick",), ("warm", "slow"))

@@ -174,3 +174,29 @@ def test_nothing_of_one_stage_reaches_the_next() -> None:
     )  # fmt: skip
     assert shown(state, stage="red") == {}
     assert (recent_actions(state), state.progress.turn.step) == ([], 1)
+
+
+@pytest.mark.parametrize("error", ["exit-code", "timeout"])
+def test_what_a_failing_command_printed_is_no_error_message_and_its_cut_says_how_to_see_the_rest(error: str) -> None:
+    printed = "".join(f"line {number} of what it printed\n" for number in range(1, 401))
+    failing = result("shell", printed, status="error", error_type=error)
+    state = with_turn(recent=(FinishedStep(step=3, said="", results=(failing,)),))
+    (piece,) = situation(state, STAGES["green"], worktree=Path("/none"), diff="")
+    assert isinstance(piece, Piece) and piece.text == printed
+    marker = next(line for line in fill([piece], room=600).text.splitlines() if "lines omitted" in line)
+    first, last = (int(number) for number in marker.partition("(")[2].partition(" of 400)")[0].split("-"))
+    assert f"sed -n '{first},{last}p'" in marker
+    shown_lines = fill([piece], room=600).text
+    assert f"line {first - 1} of" in shown_lines and f"line {first} of" not in shown_lines
+    assert f"line {last + 1} of" in shown_lines and f"line {last} of" not in shown_lines
+
+
+def test_an_error_a_finding_and_a_note_that_are_cut_say_how_much_is_missing() -> None:
+    bad = result("edit", "E" * 900, status="error", error_type="no-match")
+    finding = {"rule": "holds", "message": "m" * 3000}
+    state = with_turn(recent=(FinishedStep(step=3, said="n" * 1000, results=(bad,)),))
+    pieces = shown(with_fields(state, findings=(finding,)))
+    for name, letter, length in (("edit (step 3): edit said", "E", 900), ("findings to repair (measured)", "m", 3000),
+                                 ("your notes", "n", 1000)):  # fmt: skip
+        kept = max(len(run) for run in pieces[name].replace("no", "").split(" ") if set(run) == {letter})
+        assert f" ... {length - kept} more characters" in pieces[name]

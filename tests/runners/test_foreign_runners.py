@@ -172,6 +172,64 @@ def test_cargo_outcomes_are_told_by_file_and_one_broken_target_leaves_the_others
     assert not run.complete and "tests/c.rs::leaves" in run.problems[0]  # it left, and took its result with it
 
 
+_NOISY = """
+pub fn one() -> u32 { 1 }
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    #[test]
+    fn writes_notes() { for i in 0..20000 { std::io::stderr().write_all(format!("note {i} ").as_bytes()).unwrap(); } }
+    #[test]
+    fn long() { println!("{}", "x".repeat(5000)); panic!("{}", "y".repeat(3000)); }
+    #[test]
+    fn longer() { println!("{}", "x".repeat(9000)); panic!("{}", "y".repeat(3000)); }
+}
+"""
+
+
+@pytest.mark.needs("cargo")
+def test_what_tests_of_a_crate_write_to_standard_error_takes_no_result_with_it(project):
+    files = {"Cargo.toml": '[package]\nname = "noisy"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _NOISY}
+    run = project(files, env={}).run(timeout_s=120.0)
+    assert {name.rpartition("::")[2]: one.outcome for name, one in run.outcomes.items()} == {
+        "writes_notes": "passed", "long": "failed", "longer": "failed",
+    }  # fmt: skip
+    assert run.complete and run.canary == "held" and "note 19999 " in run.output_tail
+
+
+_NOISY_GO = """package noisy
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func init() { fmt.Print("half a line"); fmt.Fprint(os.Stderr, "half a note") }
+
+func TestNoisy(t *testing.T) {
+	for i := 0; i < 20000; i++ {
+		fmt.Fprintf(os.Stderr, "note %d ", i)
+	}
+	fmt.Print("no line break")
+}
+
+func TestLong(t *testing.T) { t.Parallel(); fmt.Print("open "); t.Error(strings.Repeat("y", 3000)) }
+func TestSays(t *testing.T) { fmt.Print("a line of another run --- FAIL: TestNoisy (0.00s)") }
+"""
+
+
+@pytest.mark.needs("go")
+def test_what_tests_of_a_package_print_takes_no_result_with_it(project):
+    files = {"go.mod": "module noisy\n\ngo 1.19\n", "a.go": "package noisy\n", "a_test.go": _NOISY_GO}
+    run = project(files, env={}).run(timeout_s=120.0)
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {
+        "a_test.go::TestNoisy": "passed", "a_test.go::TestLong": "failed", "a_test.go::TestSays": "passed",
+    }  # fmt: skip
+    assert run.complete and run.canary == "held"
+
+
 _OLD_CARGO = """#!/bin/sh
 case "$*" in
   *--keep-going*) echo 'error: the `--keep-going` flag is unstable, pass `-Z unstable-options` to enable it' >&2; exit 101 ;;

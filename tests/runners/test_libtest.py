@@ -23,5 +23,11 @@ def test_a_test_that_runs_for_more_than_a_minute_and_passes_has_passed() -> None
     assert told == {"tests/a.rs::slow": "passed", "tests/a.rs::quick": "passed"}
 
 
+def test_what_a_test_prints_by_itself_takes_no_event_with_it() -> None:
+    events = 'half a line { "type": "test", "event": "ok", "name": "quick" }\n'
+    (found,) = _outcomes(events, listed=["quick"], root="tests/a.rs", files={})
+    assert (found.id, found.outcome) == ("tests/a.rs::quick", "passed")
+
+
 def test_a_test_that_was_ended_after_a_minute_has_no_outcome() -> None:
     assert _said({"event": "started", "name": "slow"}, {"event": "timeout", "name": "slow"}) == {}

@@ -36,5 +36,13 @@ def one_line(text: str, *, limit: int = 200) -> str:
 
 
 def short_error(text: str) -> str:
-    """Truncate an error to 500 characters (seed 001 section 3.5)."""
-    return text if len(text) <= ERROR_LIMIT_CHARS else f"{text[: ERROR_LIMIT_CHARS - 4]} ..."
+    """Truncate an error to 500 characters (seed 001 section 3.5) that say how many more there are."""
+    return bounded(text, limit=ERROR_LIMIT_CHARS)
+
+
+def bounded(text: str, *, limit: int) -> str:
+    """Keep the first of at most `limit` characters, >= 40, and say how many more there are."""
+    if len(text) <= limit:
+        return text
+    kept = limit - len(f" ... {len(text)} more characters")
+    return f"{text[:kept]} ... {len(text) - kept} more characters"

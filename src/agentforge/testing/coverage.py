@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,18 @@ class Traced:
     def executing(self, path: str, lines: int) -> tuple[str, ...]:
         """Ids of the tests that executed one of the lines, in the order of the run."""
         return tuple(name for name, marks in self.tests.items() if name and marks.get(path, 0) & lines)
+
+    def joined(self, other: Traced) -> Traced:
+        """Both, of runs of other tests on one tree; this one alone where the other recorded nothing."""
+        if not other.measured or other.lost:
+            return self
+        loaded = [one.tests.get("", {}) for one in (self, other)]
+        paths = {path for marks in loaded for path in marks}
+        bits = {path: loaded[0].get(path, 0) | loaded[1].get(path, 0) for path in paths}
+        return replace(
+            self, tests={**self.tests, **other.tests, "": bits}, opaque=self.opaque | other.opaque,
+            calls=(*self.calls, *other.calls),
+        )  # fmt: skip
 
 
 def trace_setup(ground: TestSandbox, files: Sequence[str] = (), *, calls: bool = False) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.ledger.placement import DO_IT, LEAVE_IT, left_out, questions, standing_examples
-from agentforge.pipeline.ledger.promises import doubtful
+from agentforge.pipeline.ledger.promises import ALONE, NOT_ALONE, doubtful, undecided_examples
 from agentforge.pipeline.ledger.shown import ask_lines, asked_text, left_to_see
 from agentforge.pipeline.model.rollback import going_back
 from agentforge.pipeline.stages import load_stages
@@ -99,10 +99,16 @@ def test_nothing_counts_as_not_done_before_there_is_a_specification() -> None:
 def test_a_broken_example_is_asked_about_once_and_only_where_there_is_a_ledger() -> None:
     facts = {"green": {"held_out": {"complaints": [{"call": "f(1)", "text": "f(1) -> 2; it is 3 now"}]}}}
     plain = inside("green", facts=facts)
-    assert doubtful(plain) is None
+    assert undecided_examples(plain) == []
     state = _with_ledger(plain)
-    assert doubtful(state) is not None
-    assert (
-        doubtful(with_fields(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)")))
-        is None
-    )
+    assert doubtful(state, undecided_examples(state), stage="green") is not None
+    settled = with_fields(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)"))
+    assert undecided_examples(settled) == []
+
+
+def test_an_example_that_fails_by_itself_is_shown_with_what_stands_beside_it() -> None:
+    row = {"call": "f(2)", "text": "f(2) -> 3; it is 4 now", "before": "", "beside": ["open(1)"]}
+    state = _with_ledger(inside("green", facts={"green": {"held_out": {"conditional": [row]}}}))
+    wanted = doubtful(state, undecided_examples(state), stage="deliver")
+    assert wanted is not None and (wanted.stage, "open(1)" in wanted.question) == ("deliver", True)
+    assert [choice.label for choice in wanted.choices] == [NOT_ALONE, ALONE]

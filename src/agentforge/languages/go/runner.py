@@ -32,10 +32,12 @@ folder=$(mktemp -d "$AGENTFORGE_PROGRAMS/XXXXXXXX") && pwd > "$folder/folder" &&
 _RUN = """cd "$1" || exit 3
 program=$2 mark=$3 tool=$4
 shift 4
-"$program" -test.list . < /dev/null 2>&1
+"$program" -test.list . < /dev/null 2>/dev/null
 printf '\\n%s\\n' "$mark"
 exec "$tool" -t "$program" "$@" < /dev/null
 """
+_ENDED = re.compile(r"[^ \n] *--- (?P<action>PASS|FAIL|SKIP): (?P<name>\S+) \((?P<seconds>[\d.]+)s\)\n$")
+"""A result behind what the test printed without a line break: before Go 1.20, test2json sees no result in it."""
 _PLANTED = """package {name}
 
 import "testing"
@@ -296,7 +298,7 @@ def _run_package(
             output_limit_bytes=_OUTPUT_LIMIT_BYTES,
         )  # fmt: skip
         names, marked, events = done.text.partition(f"\n{mark}\n")
-        known = [name for name in names.splitlines() if re.fullmatch(r"(?:Test|Example|Fuzz)\w*", name)]
+        known = [name for line in names.splitlines() if (name := _listed(line, package))]
         listed = listed or [name for name in known if not package.asked or name in package.asked or word in name]
         if done.omitted_bytes or not marked:
             problems = (
@@ -313,21 +315,27 @@ def _run_package(
     return Session(outcomes=tuple(outcomes.values()), listed=ids, completed=done, problems=problems)
 
 
+def _listed(line: str, package: _Package) -> str:
+    """The test that a line of the list names; what an `init` printed may stand before it. "" = none."""
+    if re.fullmatch(r"(?:Test|Example|Fuzz)\w*", line):
+        return line
+    return max((name for name in package.names if line.endswith(name)), key=len, default="")
+
+
 def _outcomes(text: str, package: _Package, listed: Sequence[str], *, root: str, word: str) -> dict[str, TestOutcome]:
     """Results by id; a name that the program did not list is a line that somebody printed."""
     printed: dict[str, list[str]] = {}
     found: dict[str, TestOutcome] = {}
-    for line in text.splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        name = str(event.get("Test", "")) if isinstance(event, dict) else ""
+    behind: dict[str, TestOutcome] = {}
+    for event in _events(text):
+        action, output = str(event.get("Action", "")), str(event.get("Output", ""))
+        ended = _ENDED.search(output)
+        name = ended["name"] if ended else str(event.get("Test", ""))
         if name.partition("/")[0] not in listed:
             continue
-        if event["Action"] == "output" and len(lines := printed.setdefault(name, [])) < 400:
-            lines.append(str(event["Output"]))
-        outcome = _OUTCOMES.get(event["Action"])
+        if action == "output" and len(lines := printed.setdefault(name, [])) < 400:
+            lines.append(output)
+        outcome = _OUTCOMES.get(ended["action"].lower() if ended else action)
         if outcome is None:
             continue
         nodeid = _id(package, name, word)
@@ -335,11 +343,22 @@ def _outcomes(text: str, package: _Package, listed: Sequence[str], *, root: str,
         if outcome == "failed":
             said = "".join(printed.get(name, ()))
             failure = test_failure(said, root=root, folder=package.folder, test_file=file_of(nodeid))
-        known = found.get(nodeid)
-        if known is None or known.outcome != "failed":
-            duration = float(event.get("Elapsed", 0.0))
-            found[nodeid] = TestOutcome(id=nodeid, outcome=outcome, duration_s=duration, failure=failure)
-    return found
+        results = behind if ended else found
+        if nodeid not in results or results[nodeid].outcome != "failed":
+            duration = float(ended["seconds"] if ended else event.get("Elapsed", 0.0))
+            results[nodeid] = TestOutcome(id=nodeid, outcome=outcome, duration_s=duration, failure=failure)
+    return behind | found
+
+
+def _events(text: str) -> Iterator[dict[str, Any]]:
+    """The events of test2json, a line of JSON each; other lines are no events."""
+    for line in text.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
 
 
 def _id(package: _Package, name: str, word: str) -> str:

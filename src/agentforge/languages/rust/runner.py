@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posixpath
+import re
 import shutil
 import tempfile
 import tomllib
@@ -29,6 +30,7 @@ _PASSES = "    #[test]\n    fn {name}() {{}}\n"
 _CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
 _OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
 """By the last event of a test; `timeout` only says that it has run for a minute."""
+_EVENT = re.compile(r'\{ ?"type": ?"')  # within a text of JSON, quotes have a backslash before them
 
 _TOO_OLD = "`--keep-going` flag is unstable"  # cargo before 1.74, such as Debian's
 # libtest prints JSON only when unstable options are allowed; the variable is set for the test program alone, so that
@@ -218,6 +220,17 @@ def _records(text: str) -> Iterator[dict[str, Any]]:
                 yield value
 
 
+def _events(text: str) -> Iterator[dict[str, Any]]:
+    """The events of libtest, wherever they begin in a line: what a test writes by itself may stand before one."""
+    decoder = json.JSONDecoder()
+    for found in _EVENT.finditer(text):
+        try:
+            value, _ = decoder.raw_decode(text, found.start())
+        except ValueError:
+            continue
+        yield value
+
+
 def _programs(records: Sequence[Mapping[str, Any]], ground: TestSandbox) -> Iterator[tuple[str, str]]:
     """Root file and test program, as cargo tells."""
     for record in records:
@@ -287,20 +300,27 @@ def _run_program(
     mark = new_word()
     shuffle = [] if seed is None else [f"--shuffle-seed={seed}"]
     argv = ["sh", "-c", _RUN, "sh", target.package, program, mark, *shuffle]
-    done = ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
+    done = ground.sandbox.run(
+        argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES, merge_stderr=False
+    )  # a note on standard error would stand in the middle of an event
     names, _, events = done.text.partition(f"\n{mark}\n")
     listed = [name.removesuffix(": test") for name in names.splitlines() if name.endswith(": test")]
     files = _modules(ground.checkout, target.root)
     outcomes = _outcomes(events, listed=listed, root=target.root, files=files)
     problems = ("its tests printed too much to be read",) if done.omitted_bytes else ()
     ids = tuple(_id(name, target.root, files) for name in listed if word not in name)
-    return Session(outcomes=outcomes, listed=ids, completed=done, problems=problems)
+    return Session(outcomes=outcomes, listed=ids, completed=_with_notes(done), problems=problems)
+
+
+def _with_notes(done: Completed) -> Completed:
+    """The same with standard error behind the output, for people."""
+    return replace(done, output=done.output + done.stderr)
 
 
 def _outcomes(events: str, *, listed: Sequence[str], root: str, files: Mapping[str, str]) -> tuple[TestOutcome, ...]:
     """What libtest's events, a line of JSON each, say of the listed tests."""
     found = []
-    for event in _records(events):
+    for event in _events(events):
         name, outcome = str(event.get("name", "")), _OUTCOMES.get(str(event.get("event", "")))
         if event.get("type") != "test" or outcome is None or name not in listed:
             continue

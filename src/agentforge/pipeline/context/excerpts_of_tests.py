@@ -10,9 +10,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.context.sections import Level, View, Want, runs_of
+from agentforge.languages.javascript.tests import javascript_tests
 from agentforge.pipeline.context.excerpts import (
     BESIDE,
     EDGE,
@@ -28,15 +28,18 @@ from agentforge.pipeline.context.excerpts import (
     words_in,
 )
 from agentforge.tokens import count_tokens
-from agentforge.workspace.code.symbols import language_of
+from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 
-if TYPE_CHECKING:
-    from agentforge.workspace.code.symbols import Symbol
-
-_END = 24  # lines at the end of a test file
+_END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
 _MOST_TESTS = 400
 _TEST_FILES = 3
+_BEHIND = 4
+"""So many tests of a likely file come before those of the next one."""
+_OF_NEAR, _OF_OTHERS = 1000, 300
+"""Tokens of further tests of the nearest file, and of each of the others: a longer look costs more than a question."""
+_SHORT_NAME = 3  # letters that say nothing
+_TITLED = frozenset({"javascript", "typescript", "tsx"})
 _NUMBER = 2  # tokens of a line's number
 _FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
 
@@ -71,16 +74,17 @@ def style_views(
     named, views = list(named), []
     for place, path in enumerate(_test_files(root, list(tests), weights, stems, named)):
         text = source_text(root, path) or ""
-        found = symbols_of(path, text)
+        found, blocks = symbols_of(path, text), tests_in(path, text)
         count = len(text.rstrip("\n").split("\n"))
         if place and path in named:
             wants = [Want(first=count - _LAST + 1, last=count, order=EDGE, focus=count, why="where tests are added")]
         elif place:
-            wants = [replace(want, level=Level.LIKELY) for want in _place_of_tests(text, found, count)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=_OF_OTHERS)]
+            wants = [replace(want, level=Level.LIKELY, order=_BEHIND * place + want.order) for want in wants]
         elif count_tokens(text) <= SMALL_FILE:
             wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
         else:
-            wants = [*_place_of_tests(text, found, count), *_near_tests(text, found, symbols)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=_OF_NEAR)]
         views.append(
             file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
         )
@@ -111,32 +115,60 @@ def _test_files(
     return [path for path in best if path in named] or best[:_TEST_FILES]
 
 
-def _place_of_tests(text: str, symbols: Sequence[Symbol], count: int) -> Iterator[Want]:
-    """A test file's imports, and its end with the last test whole."""
+def tests_in(path: str, text: str) -> list[Symbol]:
+    """List the tests of a file and what stands beside them: functions and methods; in JavaScript `it(...)` by its titles, too."""
+    found = [one for one in symbols_of(path, text) if one.kind in ("function", "method")]
+    language = language_of(path) or ""
+    tree = parse_tree(text, language) if language in _TITLED else None
+    for titles, call in javascript_tests(tree) if tree is not None else ():
+        lines = call.range()
+        title = titles.rpartition(" > ")[2]
+        first, last = lines.start.line + 1, lines.end.line + 1
+        found.append(Symbol(name=title, kind="function", path=path, line=first, end_line=last, signature=title))
+    return sorted(found, key=lambda one: (one.line, -one.end_line))
+
+
+def _place_of_tests(text: str, count: int) -> Iterator[Want]:
+    """A test file's imports and its end."""
     first, last = head_of(text)
     yield Want(first=first, last=last, order=EDGE, why="imports of the tests")
-    tops = [one for one in symbols if one.kind in ("function", "method")]
-    start = max((one.line for one in tops if one.line <= count - _END // 2), default=count - _END)
-    yield Want(first=max(start, count - 3 * _END), last=count, order=EDGE, focus=count, why="where tests are added")
+    yield Want(first=count - _END + 1, last=count, order=EDGE, focus=count, why="where tests are added")
 
 
-def _near_tests(text: str, symbols: Sequence[Symbol], words: list[str]) -> Iterator[Want]:
-    """The test that speaks most of what matters, the fixtures, and further tests of the same things."""
+def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float], *, room: int) -> Iterator[Want]:
+    """The test that speaks most of what matters, the fixtures, the end of the class around it, and further tests, nearest first.
+
+    Args:
+        weights: of words; how rare each is among these tests counts, too.
+        room: tokens for the further tests.
+    """
     rows = text.split("\n")
-    tops = [one for one in symbols if one.kind in ("function", "method")]
-    near = sorted(tops, key=lambda one: (-_spoken(rows[one.line - 1 : one.end_line], words), one.end_line - one.line))
+    said = [words_in(rows, [one]) for one in tests]
+    rare = {word: math.log(1 + len(tests) / (1 + sum(word in one for one in said))) for word in weights}
+    scores = [
+        sum(weights[word] * rare[word] for word in weights if word in words or _bears(test, word, weights[word]))
+        for test, words in zip(tests, said, strict=True)
+    ]
+    order = sorted(range(len(tests)), key=lambda place: (-scores[place], tests[place].end_line - tests[place].line))
+    near = [tests[place] for place in order if scores[place] > 0] or [tests[place] for place in order[:1]]
     for one in near[:1]:
         yield Want(first=one.line, last=one.end_line, order=WHOLE, focus=one.line, why="the nearest test")
-    for one in tops:
+        end = max((other.end_line for other in tests if other.parent == one.parent), default=0) if one.parent else 0
+        if end:
+            yield Want(first=end - _LAST + 1, last=end, order=HEADING, focus=end, why="the end of its class")
+    for one in tests:
         if any(word in row for row in rows[one.line - 1 : one.line + 1] for word in _FIXTURES):
             yield Want(first=one.line, last=one.end_line, order=HEADING, why="a fixture")
-    for place, one in enumerate(near[1:4]):
+    for place, one in enumerate(near[1:]):
+        room -= _price(text, range(one.line, min(one.end_line, len(rows)) + 1))
+        if room < 0:
+            return
         yield Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=place, why="a test of the same things")
 
 
-def _spoken(rows: list[str], words: list[str]) -> int:
-    text = "\n".join(rows)
-    return sum(bool(re.search(rf"\b{re.escape(word)}\b", text)) for word in words)
+def _bears(test: Symbol, word: str, weight: float) -> bool:
+    """Whether the name of a test holds the name of what matters: `TestMustGetFloat64` that of `getFloat64`."""
+    return weight >= 1 and len(word) > _SHORT_NAME and word.lower() in test.name.lower()
 
 
 # -- frozen tests
@@ -224,5 +256,5 @@ def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> 
         last = min(one.end_line, one.line + HEAD)
         yield Want(first=one.line, last=last, order=HEADING, why="a frozen test uses it")
     count = len(text.rstrip("\n").split("\n"))
-    for want in islice(_place_of_tests(text, symbols, count), 1 if tests else 2):
+    for want in islice(_place_of_tests(text, count), 1 if tests else 2):
         yield replace(want, order=HEADING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from textwrap import indent
 from typing import cast
 
 from agentforge.context.render import render
@@ -157,7 +158,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         _asks(state),
         Piece(
             name="examples of the request",
-            text="\n".join(standing_examples(state)),
+            text="\n".join(f"- {indent(one, '  ').lstrip()}" for one in standing_examples(state)),
             level=Level.LAW,
         ),
         Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.agent.limits import WARN_AFTER, repetitions
-from agentforge.context.budget import one_line, short_error
+from agentforge.context.budget import bounded, one_line, short_error
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
@@ -22,10 +22,17 @@ from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_
 
 _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
-_NOTE = 800  # characters
+_NOTE, _FINDING = 800, 2400  # characters
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
+_WITH_OUTPUT = ("exit-code", "timeout")
+"""What a program that failed had printed by then is a result, no message of ours."""
+_WAYS_TO_SEE = {
+    "shell": "the same command with `2>&1 | sed -n '{first},{last}p'` shows them",
+    "run_tests": "run_tests with the names of fewer tests shows them",
+    "run_checks": "run_checks with fewer paths shows them",
+}
 _WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
 
 
@@ -57,6 +64,7 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
         level=Level.ASKED,
         foreign=True,
         share=_FAILURE_SHARE,
+        note="run_tests with one of these tests shows its failure",
     )
     changes = Piece(
         name="your changes so far",
@@ -72,7 +80,7 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
 def _notes(state: RunState) -> str:
     """What the model wrote beside its last calls."""
     said = [(step.step, " ".join(step.said.split())) for step in state.progress.turn.recent if step.results]
-    return "\n".join(f"- step {number}: {_bounded(text, _NOTE)}" for number, text in said if text)
+    return "\n".join(f"- step {number}: {bounded(text, limit=_NOTE)}" for number, text in said if text)
 
 
 def _name_of_rejected(state: RunState) -> str:
@@ -133,7 +141,7 @@ def _findings(state: RunState, stage: Stage) -> str:
         ):
             continue
         path = f"{item.get('path')}: " if item.get("path") else ""
-        lines.append(f"- [{item.get('rule', '')}] {path}{_bounded(str(item.get('message', '')))}")
+        lines.append(f"- [{item.get('rule', '')}] {path}{bounded(str(item.get('message', '')), limit=_FINDING)}")
     return "\n".join(lines)
 
 
@@ -148,10 +156,6 @@ def _failures(state: RunState) -> str:
 def _is_of_harness(item: Mapping[str, object]) -> bool:
     """A field that the harness writes, and that another rule explains."""
     return item.get("rule") == "schema" and str(item.get("path", "")).startswith("verification.")
-
-
-def _bounded(text: str, most: int = 2400) -> str:
-    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def _results(state: RunState, *, diff: str) -> list[Piece]:
@@ -178,7 +182,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int)
         text, foreign = unwrap(result.text), True
     except ValueError:
         text, foreign = result.text, False
-    if result.status != "success":
+    if result.status != "success" and result.error_type not in _WITH_OUTPUT:
         return Piece(
             name=name,
             text="\n".join(filter(None, (short_error(text), hint))),
@@ -193,7 +197,7 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int)
         order=order,
         foreign=foreign,
         ends=result.name in _LISTING,
-        note="ask again for the part that matters",
+        note=_WAYS_TO_SEE.get(result.name, "ask again for the part that matters"),
         share=share,
         beyond=Level.SKETCH,  # hundreds of hits say less than the source of the likely places
     )

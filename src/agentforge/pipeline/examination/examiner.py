@@ -1,7 +1,8 @@
 """When the examiner is asked, and what follows from what its tests showed. Pure; what is sent and run is in `examiner_run.py`.
 
 write    the examiner writes a test file; one that cannot be run is sent back to it once, with what the runner said
-settle   a second reader of the request decides about the tests that fail
+settle   a second reader of the request decides about the tests that fail, and about its examples that fail where the request may
+         mean something else (`ledger.promises.undecided_examples`)
 rerun    the tree was changed since: the same file is run again, and nobody is asked
 """
 
@@ -20,7 +21,8 @@ from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.assumptions import open_readings
-from agentforge.pipeline.examination.settlement import disputed
+from agentforge.pipeline.examination.settlement import disputed, example_name
+from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.effects import Ask, Examine, Reopen, StartStage
 from agentforge.pipeline.model.rollback import undone_from
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
@@ -40,7 +42,7 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
     Args:
         order: the names of all stages.
     """
-    if not state.brief.examiner or action_of(state) not in _ACTIONS or not changed_files(state):
+    if not is_examined(state):
         return None
     known = state.work.facts.get(EXAMINE, {})
     if known.get("tree") != judged(state.work.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
@@ -48,7 +50,12 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
             stage=EXAMINE,
             attempt=(state.progress.stages[EXAMINE].attempt if EXAMINE in state.progress.stages else 0) + 1,
         )
-    return _against_the_tree(state, order) or _open_questions(state)
+    return _against_the_tree(state, order) or _unread_examples(state) or _open_questions(state)
+
+
+def is_examined(state: RunState) -> bool:
+    """Whether somebody who sees the request alone is asked before the delivery."""
+    return bool(state.brief.examiner) and action_of(state) in _ACTIONS and bool(changed_files(state))
 
 
 def examining(state: RunState) -> Effect:
@@ -137,6 +144,14 @@ def _against_the_tree(state: RunState, order: tuple[str, ...]) -> Effect | None:
     )
 
 
+def _unread_examples(state: RunState) -> Effect | None:
+    """The examples about which the second reader said nothing, as questions: they are the user's own words."""
+    rows = items(state.work.facts[EXAMINE].get("rows"))
+    read = {row.get("test") for row in rows if row.get("ruled") and not row.get("unread")}
+    left = [row for row in undecided_examples(state) if example_name(row) not in read]
+    return doubtful(state, left, stage="deliver")
+
+
 def _open_questions(state: RunState) -> Effect | None:
     """The readings that the request leaves open, as questions, where the settings want that."""
     if not state.brief.examiner.get("asks"):
@@ -178,7 +193,8 @@ def told_of(row: Json) -> str:
 
 
 def _finding(row: Json) -> dict[str, object]:
-    told = f"A test that was written from the request alone fails, and the request demands it. {told_of(row)}\n{row.get('code')}"
+    what = "An example of the request" if row.get("example") else "A test that was written from the request alone"
+    told = f"{what} fails, and the request demands it. {told_of(row)}\n{row.get('code')}"
     return {"stage": "green", "rule": "examined", "path": "", "message": told, "passed": False}
 
 

@@ -33,8 +33,18 @@ from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
-from agentforge.pipeline.examination.settlement import Row, disputed, file_in, measured_rows, place_beside, ruled_rows
+from agentforge.pipeline.examination.public_names import interface
+from agentforge.pipeline.examination.settlement import (
+    Row,
+    disputed,
+    example_rows,
+    file_in,
+    measured_rows,
+    place_beside,
+    ruled_rows,
+)
 from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import StartStage
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.pipeline.model.scope import suite_files
@@ -46,7 +56,7 @@ from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.code.bodies import bodies
 from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import implementations, language_of, outline_of
+from agentforge.workspace.code.symbols import language_of
 
 if TYPE_CHECKING:
     from agentforge.agent.effects import Effect
@@ -54,7 +64,6 @@ if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
 
 _STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
-_SHOWN = ("function", "class", "method", "type", "variable")
 _CANDIDATES = 8
 _TIME_LIMIT_S = 180.0
 _TEST_LIMIT_S = 30.0
@@ -251,7 +260,10 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
         return
     looks = world.looked_at(state, source)
     stored = runtime.blobs.put(source.encode("utf-8"))
-    rows = measured_rows(source, looks.tests, words, kept_rows(state))
+    rows = (
+        *measured_rows(source, looks.tests, words, kept_rows(state)),
+        *example_rows(undecided_examples(state), state.brief.request, kept_rows(state)),
+    )
     again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
     reason = looks.reason or (
         f"its tests could not be run: {one_line(looks.unrunnable.splitlines()[-1])}" if again else ""
@@ -315,7 +327,7 @@ def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
 def recorded_looks(event: kinds.Examined) -> Looks:
     """What running the tests gave, as the record has it."""
     told = ("held", "got", "before", "unchecked")
-    tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows}
+    tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows if not row.get("example")}
     return Looks(path=event.path, tests=tests, unrunnable=event.unrunnable, reason=event.reason)
 
 
@@ -355,40 +367,3 @@ def _place(state: RunState, runtime: Runtime) -> str:
         return any(runtime.git.show(tree, path) is not None for tree in trees)
 
     return known or place_beside(suite, taken, fallback)
-
-
-def interface(state: RunState, runtime: Runtime) -> str:
-    """The public names of the changed files with signature and first line of the docstring, what is new or changed first.
-
-    Returns:
-        "" where no file has a public name any more.
-    """
-    tree, base = judged(state.work.trees, ""), state.work.trees["baseline"]
-    parts: list[str] = []
-    for path in changed_files(state):
-        now, before = (_source(runtime, one, path) for one in (tree, base))
-        known = {one.qualified: _lines(before, one.line, one.end_line) for one in outline_of(path, before).symbols}
-        public = [one for one in implementations(outline_of(path, now).symbols) if _is_public(one.qualified)]
-        rows = [(known.get(one.qualified) != _lines(now, one.line, one.end_line), one) for one in public]
-        rows = [row for row in rows if row[1].kind in _SHOWN]
-        rows.sort(key=lambda row: not row[0])
-        parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
-    return "\n".join(parts)
-
-
-def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:
-    owner = f" (of {name.rpartition('.')[0]})" if "." in name else ""
-    return f"- {'' if changed else 'as before: '}{signature}{owner}{f': {doc}' if doc and changed else ''}"
-
-
-def _is_public(name: str) -> bool:
-    return not any(part.startswith("_") for part in name.split("."))
-
-
-def _source(runtime: Runtime, tree: str, path: str) -> str:
-    data = runtime.git.show(tree, path)
-    return data.decode("utf-8", "replace") if data is not None else ""
-
-
-def _lines(text: str, first: int, last: int) -> str:
-    return "\n".join(text.splitlines()[first - 1 : last])

@@ -15,6 +15,10 @@ from agentforge.agent.reply import last_artifact_in
 from agentforge.pipeline.model.stage import Json, items
 
 DISPUTED = "disputed"
+_READ_BY_A_PROGRAM = (
+    "(A program read this example in the request, and tried the call by itself. It may need what stands beside it there, or tell "
+    "of what was so before the change.)"
+)
 _MOST = 24
 _RULINGS = {"demanded": "contradicts", "open": "open", "mistaken": "dropped"}
 
@@ -33,7 +37,7 @@ def measured_rows(source: str, looks: Mapping[str, Json], request: str, known: S
         {test, says, code, held, got, before, unchecked, verdict, why}; the verdict is "agrees", "dropped", "disputed", or one
         that a second reader gave before.
     """
-    rulings = {row.get("test"): row for row in known if row.get("ruled")}
+    rulings = _rulings_of(known)
     out: list[Row] = []
     for test, look in list(looks.items())[:_MOST]:
         says, code = says_and_code(source, test)
@@ -46,11 +50,49 @@ def measured_rows(source: str, looks: Mapping[str, Json], request: str, known: S
         elif not stands_in(says, request):
             row |= {"verdict": "dropped", "why": "no words of the request stand above it"}
         elif earlier is not None:
-            row |= {name: earlier[name] for name in ("verdict", "why", "ruled")}
+            row |= earlier
         else:
             row |= {"verdict": DISPUTED, "why": ""}
         out.append(row)
     return tuple(out)
+
+
+def example_rows(examples: Sequence[Json], request: str, known: Sequence[Json] = ()) -> tuple[Row, ...]:
+    """Rows for examples of the request that fail, and of which no measurement says whether it demands them.
+
+    Args:
+        examples: {call, example, got, before} of each; before is "passed" or "".
+        request: the words around them.
+        known: the rows of an earlier measurement.
+    Returns:
+        Rows as those of tests, with `example`.
+    """
+    rulings = _rulings_of(known)
+    out: list[Row] = []
+    for example in examples[:_MOST]:
+        row: Row = {
+            "test": example_name(example), "says": _line_with(str(example.get("call")), request),
+            "code": f"{example.get('example')}\n{_READ_BY_A_PROGRAM}", "held": False, "got": f"it is {example.get('got')}",
+            "before": example.get("before"), "unchecked": "", "example": True,
+        }  # fmt: skip
+        out.append({**row, **rulings.get(row["test"], {"verdict": DISPUTED, "why": ""})})
+    return tuple(out)
+
+
+def example_name(example: Json) -> str:
+    """The name under which an example stands among the tests."""
+    return f"example: {example.get('call')}"
+
+
+def _rulings_of(known: Sequence[Json]) -> dict[object, Row]:
+    """What a second reader said before, by the name of the test."""
+    told = ("verdict", "why", "ruled", "unread")
+    return {row.get("test"): {name: row[name] for name in told if name in row} for row in known if row.get("ruled")}
+
+
+def _line_with(call: str, request: str) -> str:
+    """The paragraph of the request that holds a call."""
+    return next((" ".join(one.split()) for one in re.split(r"\n\s*\n", request) if call in one), call)
 
 
 def ruled_rows(rows: Sequence[Json], answer: str, request: str) -> tuple[Row, ...]:
@@ -79,7 +121,7 @@ def disputed(rows: Sequence[Json]) -> list[Json]:
 
 def _ruling(found: Json | None, request: str) -> Row:
     if found is None:
-        return {"verdict": "open", "why": "no second reading decided it"}
+        return {"verdict": "open", "why": "no second reading decided it", "unread": True}
     verdict = _RULINGS.get(str(found.get("verdict", "")).strip().lower(), "open")
     why = str(found.get("why", "")).strip()
     if verdict == "contradicts" and not stands_in(str(found.get("quote", "")), request):

@@ -6,8 +6,15 @@ import re
 from collections.abc import Sequence
 
 from agentforge.verification.effects.observed_effects import is_observed, wanted_part
+from agentforge.verification.examples.placeholders import placeholder_in
 
-_LITERAL = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+_LITERAL = re.compile(
+    r"\"{3}|'{3}|(?<!\w)[bru]{0,2}'(?:[^'\\\n]|\\.|\n(?!\s*\n))*'|\"(?:[^\"\\\n]|\\.|\n(?!\s*\n))*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])"
+)
+"""A text, which a line break may cross, or a number; the apostrophe of a word begins none, and what three quotes hold is many."""
+_TRIPLE = ("'" * 3, '"' * 3)
+_BREAK = r"(?:\s|\\n|[\"']\s*[\"'])+"
+"""What a test may have where a line of the request breaks: white space, its escape, or the quotes of a text in two parts."""
 
 
 def stands_in(example: str, request: str) -> bool:
@@ -32,8 +39,11 @@ def told_in(example: str, criteria: Sequence[str]) -> bool:
 
 
 def literals(example: str) -> list[str]:
-    """The string and number literals of an example, without their quotes."""
-    return [text[1:-1] if text[:1] in "'\"" else text for text in _LITERAL.findall(example)]
+    """The string and number literals of an example, without their quotes and without those that hold a placeholder."""
+    prose = _LITERAL.sub(" ", example)
+    found = (text.lstrip("bru") for text in _LITERAL.findall(example))
+    bare = [text[1:-1] if text[:1] in "'\"" else text for text in found if text not in _TRIPLE]
+    return [text for text in bare if not placeholder_in(text, prose)]
 
 
 def asserted_in(example: str, source: str) -> bool:
@@ -45,10 +55,14 @@ def asserted_in(example: str, source: str) -> bool:
 
 
 def _whole(item: str, text: str) -> bool:
-    """Tell whether the item stands in the text with no letter or digit that goes on at either end."""
+    """Tell whether the item stands in the text with no letter or digit that goes on at either end.
+
+    Where a line of the request breaks in it, any white space may stand.
+    """
     before = r"(?<!\w)" if re.match(r"\w", item) else ""
     after = r"(?!\w)" if re.search(r"\w\Z", item) else ""
-    return re.search(f"{before}{re.escape(item)}{after}", text) is not None
+    parts = re.split(r"\s*\n\s*", item) if "\n" in item else [item]
+    return re.search(f"{before}{_BREAK.join(map(re.escape, parts))}{after}", text) is not None
 
 
 def _squeeze(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -17,9 +18,9 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
-from agentforge.pipeline.ledger.entries import ledger_of
+from agentforge.pipeline.ledger.entries import context_of, ledger_of
 from agentforge.pipeline.ledger.placement import standing_examples
-from agentforge.pipeline.ledger.promises import claims_of_asks, stands_alone
+from agentforge.pipeline.ledger.promises import claims_of_asks, decided
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples import claims, claims_javascript
@@ -28,8 +29,6 @@ from agentforge.verification.stages.front import Outside, measure_outside, unmea
 
 if TYPE_CHECKING:
     from agentforge.pipeline.model.runtime import Runtime
-
-    pass
     from agentforge.suite.test_environment import Edits
 
 _WRONG = ("wrong", "raises")  # the stubs of RED that are like the wrong bodies that GREEN's functions get
@@ -88,13 +87,15 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
 
     spec = state.work.artifacts.get("spec", {})
     reader = _reader(spec)
+    asks = ledger_of(state)
     found: list[Claim] = [*claims_of_asks(state, reader)]
     for text in standing_examples(state):
         requirement = _requirement_of(text, spec)
         found += [
-            Claim(call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, asked=True)
+            decided(
+                state, replace(context_of(one, state.brief.request, asks, reader), requirement=requirement, asked=True)
+            )
             for one in reader.claims_in(wanted_in(text, state.brief.request))
-            if all(stands_alone(one.call, entry.text) for entry in ledger_of(state) if one.call in entry.text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [

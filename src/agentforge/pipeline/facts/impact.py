@@ -24,14 +24,16 @@ from agentforge.verification.stages.statements import body_of
 from agentforge.workspace.code.relevance import is_test_path
 
 if TYPE_CHECKING:
-    pass
     from agentforge.testing.coverage import Traced
+    from agentforge.testing.outcome import SuiteRun
 
 _KEPT = 1000
 _NEAREST = 40
 _NAMED = 12
 _RUN_BESIDE = 60
 _SLOW_S = 20.0
+_LONG_S = 0.1
+"""A test that takes so long, at the base or while its lines are recorded, is asked where quicker ones leave something open."""
 _SHARE, _LEAST_S = 0.12, 1.5
 """What a look at some of the base's tests may take, as a share of the whole suite's time, and in seconds for a quick one."""
 
@@ -44,7 +46,7 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
 
     Returns:
         facts {method: coverage | imports | none, note, files, count, nearest, tests}; `nearest` execute a declared symbol.
-        `looked_at` is how many tests were run for it, where not all of them were.
+        `looked_at` is how many tests were run for it, where not all of them were; `long` are those that took long.
     """
 
     spec = state.work.artifacts.get("spec", {})
@@ -61,14 +63,23 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
     limit = runtime.verification.get("impact_s", 120)
     slow = cast("float", base.get("duration_s") or 0.0) > cast("float", limit)
     chosen = _near_the_change(state, runtime, files, symbols)
-    traced, note = (
-        _traced(state, runtime, files, chosen) if not slow else (None, f"the bare suite takes more than {limit} s")
-    )
-    if traced is not None and traced.measured and not traced.lost:
-        return Measured(facts=_by_coverage(state, runtime, traced, files, symbols, asked=len(chosen)))
-    if traced is not None:
-        note = traced.note
-    return Measured(facts=_by_imports(state, runtime, files, note))
+    if slow:
+        return Measured(facts=_by_imports(state, runtime, files, f"the bare suite takes more than {limit} s"))
+    run = _recorded(state, runtime, files, chosen)
+    traced = traced_of(run)
+    if not traced.measured or traced.lost:
+        return Measured(facts=_by_imports(state, runtime, files, traced.note))
+    facts = _by_coverage(state, runtime, traced, files, symbols, asked=len(chosen))
+    long = [name for name in texts(facts["tests"]) if run.outcomes[name].duration_s >= _LONG_S]
+    return Measured(facts={**facts, "long": long} if long else facts)
+
+
+def quick_and_long(state: RunState, runtime: Runtime) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The impacted tests that take a share of the suite's time, the nearest first: the quick ones, and the others."""
+    impact, known = state.work.facts.get("impact", {}), durations(state, runtime)
+    long = {*texts(impact.get("long")), *(name for name, took in known.items() if took >= _LONG_S)}
+    chosen = within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))])
+    return tuple(one for one in chosen if one not in long), tuple(one for one in chosen if one in long)
 
 
 def looked_at_first(state: RunState) -> tuple[str, ...]:
@@ -127,11 +138,10 @@ def impact_text(state: RunState) -> str:
     return "\n".join(lines)
 
 
-def _traced(state: RunState, runtime: Runtime, files: list[str], tests: tuple[str, ...]) -> tuple[Traced, str]:
-
+def _recorded(state: RunState, runtime: Runtime, files: list[str], tests: tuple[str, ...]) -> SuiteRun:
     rig, tree = bounded_rig(state, runtime), state.work.trees["baseline"]
     with underway("records which tests run what will change"):
-        return traced_of(run_tree(rig, tree, tests=tests, trace=True, traced_files=files)), ""
+        return run_tree(rig, tree, tests=tests, trace=True, traced_files=files)
 
 
 def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbols: list[Json]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import cast
 from agentforge.contracts.inspection import by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.early_facts import changed_lines
-from agentforge.pipeline.facts.impact import within_share
+from agentforge.pipeline.facts.impact import quick_and_long
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.revisits import returns_left
 from agentforge.pipeline.model.runtime import Runtime
@@ -114,7 +114,7 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         path: bits_of(ranges) for path, ranges in changed_lines(runtime.git.diff(base, tree)).items() if path in paths
     }
     gone = {str(one.get("file")) for one in product_symbols(spec) if one.get("change") == "removed"}
-    impact = state.work.facts.get("impact", {})
+    quick, long = quick_and_long(state, runtime)
     mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     return Change(
         lines={path: bits for path, bits in lines.items() if path.endswith(".py")},
@@ -128,8 +128,9 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         declared=frozenset(str(one.get("name", "")).split("(")[0] for one in product_symbols(spec)),
         tests=items(red.get("tests")),
         frozen=tuple(cast("Mapping[str, object]", red.get("frozen_files") or {})),
-        impacted=within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))]),
-        traced_at_base=impact.get("method") == "coverage",
+        impacted=quick,
+        impacted_long=long,
+        traced_at_base=state.work.facts.get("impact", {}).get("method") == "coverage",
     )
 
 

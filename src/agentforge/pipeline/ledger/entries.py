@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.ledger.asks import asks_of, numbered, values_of
+from agentforge.pipeline.ledger.surroundings import in_context, lead_in
 from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_clause
 from agentforge.verification.effects.observed_effects import Clause, clauses
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import spelling
+from agentforge.verification.examples.prose import unbroken
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -26,23 +28,39 @@ Example = tuple["Claim", Tense]
 
 
 def examples_of(request: str, start: int, end: int, reader: ModuleType) -> tuple[Example, ...]:
-    """Read the examples of a stretch of a request, one for each call: what is wanted goes before what is reported of it.
+    """Read the examples of a stretch of a request, one for each call, with what stands beside it there.
+
+    What is wanted goes before what is reported of it.
 
     Args:
         reader: `runners.claims` or `runners.claims_javascript`.
     """
     if "(" not in request[start:end]:
         return ()
+    request = _unbroken(request)
+    read = [*_read(request, start, end, reader)]
     found: dict[str, Example] = {}
-    for claim, tense in _read(request, start, end, reader):
+    for claim, tense in read:
         call = spelling(claim.call)
         known = found.get(call)
-        if known is None or _RANK[tense] < _RANK[known[1]]:
+        if known is None or (_RANK[tense], len(claim.beside)) < (_RANK[known[1]], len(known[0].beside)):
             found[call] = (claim, tense)
-    return tuple(found.values())
+    ask, all_read = lead_in(request, start) + request[start:end], [claim for claim, _ in read]
+    return tuple((in_context(claim, ask, all_read, reader), tense) for claim, tense in found.values())
 
 
 _RANK = {"wanted": 0, "plain": 1, "observed": 2}
+
+
+def context_of(claim: Claim, request: str, asks: Sequence[LedgerEntry], reader: ModuleType) -> Claim:
+    """The claim as it stands in the request, whoever copied it from there."""
+    text = _unbroken(request)
+    for entry in asks:
+        ask = text[entry.start : entry.end]
+        if claim.call in ask:
+            ask = lead_in(text, entry.start) + ask
+            claim = in_context(claim, ask, [one for one, _ in _read(text, entry.start, entry.end, reader)], reader)
+    return claim
 
 
 def _read(request: str, start: int, end: int, reader: ModuleType) -> Iterator[Example]:
@@ -63,9 +81,9 @@ def _parts(request: str, start: int, end: int) -> Iterator[tuple[str, Tense]]:
             yield part, clause.tense if clause.tense in ("wanted", "plain") else "observed"
 
 
-def is_wanted_somewhere(request: str, call: str) -> bool:
-    """Whether words that ask for something speak of a call: what another sentence states of it may be a report of today."""
-    return any(call in request[clause.start : clause.end] for clause in _clauses(request) if clause.tense == "wanted")
+@lru_cache(maxsize=4)
+def _unbroken(request: str) -> str:
+    return unbroken(request)
 
 
 @lru_cache(maxsize=4)
@@ -92,7 +110,8 @@ class LedgerEntry:
         start, end: offsets in the request.
         text: what stands there.
         kind: sentence, item, code or table.
-        examples: {example, tense} of each call with its result; tense is wanted, plain or observed (reported of today).
+        examples: {example, tense, beside} of each call with its result; tense is wanted, plain or observed (reported of today),
+            beside the code that stands there, too, and may be needed for it.
     """
 
     number: int
@@ -169,7 +188,10 @@ def _examples(request: str, start: int, end: int) -> list[dict[str, object]]:
         return []
 
     both = [examples_of(request, start, end, reader) for reader in (claims, claims_javascript)]
-    return [{"example": claim.text, "tense": tense} for claim, tense in max(both, key=len)]
+    return [
+        {"example": claim.text, "tense": tense, **({"beside": list(claim.beside)} if claim.beside else {})}
+        for claim, tense in max(both, key=len)
+    ]
 
 
 def _whole(row: Mapping[str, object], name: str) -> int:

@@ -1,19 +1,19 @@
-"""The literal examples of the asks as held-out checks, and what becomes of one that held at the base and holds no more. Pure."""
+"""The literal examples of the asks as held-out checks, and what becomes of those that fail and may mean something else. Pure."""
 
 from __future__ import annotations
 
-import ast
-import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.pipeline.ledger.entries import Tense, examples_of, is_wanted_somewhere, ledger_of
+from agentforge.pipeline.ledger.entries import Tense, examples_of, ledger_of
 from agentforge.pipeline.ledger.placement import left_out, placed
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import reopens
-from agentforge.pipeline.model.stage import Json, items
+from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples.claims import spelling
 
 if TYPE_CHECKING:
@@ -22,19 +22,30 @@ if TYPE_CHECKING:
     from agentforge.verification.examples.claims import Claim
 
 WRONG_TODAY, STAYS = "it is what is wrong today", "it must stay"
+NOT_ALONE, ALONE = "it needs what stands beside it", "it must hold by itself"
 _KEY = "stated"
-_SPAN = re.compile(r"`([^`]+)`")
-_GIVEN = re.compile(r"\bfor\s+`")
-_SENTENCE_END = re.compile(r"[.;]\s|\n\n")
 
 
-def doubtful(state: RunState) -> Ask | None:
-    """Ask about the examples that nobody decided about; None where there are none, or the run has no ledger."""
-    if not ledger_of(state):
-        return None
-    held_out = state.work.facts.get("green", {}).get("held_out")
-    rows = items(held_out.get("complaints")) if isinstance(held_out, dict) else []
-    wanted = [_question(row) for row in rows if not answered(state, str(row.get("call")))]
+def undecided_examples(state: RunState) -> list[Json]:
+    """The examples of the request that fail in GREEN's tree, and of which no measurement says whether the request demands that.
+
+    They are those that held at the base, and those beside which other code stands. Left out is what a human was asked about.
+    """
+    held_out = judged(state.work.facts, {}).get("held_out") if ledger_of(state) else None
+    rows = (
+        [*items(held_out.get("complaints")), *items(held_out.get("conditional"))] if isinstance(held_out, dict) else []
+    )
+    return [row for row in rows if not answered(state, str(row.get("call")))]
+
+
+def doubtful(state: RunState, rows: Sequence[Json], *, stage: str) -> Ask | None:
+    """Ask a human about examples that nobody decided about; None where there are none.
+
+    Args:
+        rows: of `undecided_examples`.
+        stage: at which the run waits for the answer.
+    """
+    wanted = [_question(row, stage) for row in rows if not answered(state, str(row.get("call")))]
     return replace(wanted[0], also=tuple(wanted[1:])) if wanted else None
 
 
@@ -44,17 +55,23 @@ def answered(state: RunState, call: str) -> str:
     return found[-1].resolution.text if found and found[-1].resolution is not None else ""
 
 
-def _question(row: Json) -> Ask:
-    call = str(row.get("call"))
+def _question(row: Json, stage: str) -> Ask:
+    call, beside = str(row.get("call")), texts(row.get("beside"))
+    held = row.get("before", "passed") == "passed"  # earlier versions kept no others
+    reason = "an example of the request held before the change and does not hold any more"
+    told, drops, keeps = "That was already so before the change.", WRONG_TODAY, STAYS
+    if not held:
+        reason = "an example of the request does not hold by itself, and other code stands beside it"
+        told, drops, keeps = f"Beside it stands {', '.join(map(repr, beside))}.", NOT_ALONE, ALONE
     return Ask(
-        stage="green",
+        stage=stage,
         kind="question",
-        reason="an example of the request held before the change and does not hold any more",
-        question=f"The request says: {row.get('text')}. That was already so before the change. Which do you mean?",
-        context=(("key", f"{_KEY}:{call}"), (_KEY, call), reopens("green", unless=WRONG_TODAY)),
+        reason=reason,
+        question=f"The request says: {row.get('text')}. {told} Which do you mean?",
+        context=(("key", f"{_KEY}:{call}"), (_KEY, call), reopens("green", unless=drops)),
         choices=(
-            fixed(WRONG_TODAY, "The run goes on; the report names both results."),
-            fixed(STAYS, "The implementation is written again, and the example decides."),
+            fixed(drops, "The run goes on; the report names both results."),
+            fixed(keeps, "The implementation is written again, and the example decides."),
         ),
     )
 
@@ -63,7 +80,7 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     """What the request itself says that calls give; not what it reports of today, and nothing of which a human spoke otherwise.
 
     A result that its words ask for is firm: that the base gives another one excuses nothing. One that it only states may turn out
-    to be a report of today.
+    to be a report of today, and one beside which other code stands may need that.
 
     Args:
         reader: `runners.claims` or `runners.claims_javascript`.
@@ -73,44 +90,20 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     for entry, becomes in placed(state):
         requirement = next(iter(becomes.requirements), "")
         for claim, tense in examples_of(state.brief.request, entry.start, entry.end, reader):
-            if not stands_alone(claim.call, state.brief.request[entry.start : entry.end]):
-                continue
             if tense != "observed" and entry.number not in gone and _squeezed(claim.call) not in spoken:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
     wanted = {spelling(claim.call) for claim, tense in found if tense == "wanted"}
     return tuple(
-        replace(claim, firm=tense == "wanted" or answered(state, claim.call) == STAYS)
+        decided(state, replace(claim, firm=tense == "wanted" and not claim.beside))
         for claim, tense in found
-        if tense == "wanted"
-        or (spelling(claim.call) not in wanted and not is_wanted_somewhere(state.brief.request, claim.call))
+        if tense == "wanted" or spelling(claim.call) not in wanted
     )
 
 
-def stands_alone(call: str, ask: str) -> bool:
-    """Whether an example can be tried as it stands: "after `open(1)`, `f(2)` is 3" and "`f(2)` gives 3 for `[4]`" cannot."""
-    before, _, after = ask.partition(call)
-    if _GIVEN.search(_SENTENCE_END.split(after, maxsplit=1)[0]):
-        return False
-    named = {name for span in _SPAN.findall(before) if (name := _called(span))}
-    return not named - {_first_name(call)}
-
-
-def _called(span: str) -> str:
-    """The first name of a call with literal arguments alone, "" of everything else, such as a signature."""
-    try:
-        tree = ast.parse(span.strip(), mode="eval").body
-        if not isinstance(tree, ast.Call):
-            return ""
-        for value in (*tree.args, *(one.value for one in tree.keywords)):
-            ast.literal_eval(value)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    return _first_name(span.strip())
-
-
-def _first_name(code: str) -> str:
-    found = re.match(r"[A-Za-z_$][\w$]*", code)
-    return found[0] if found else ""
+def decided(state: RunState, claim: Claim) -> Claim:
+    """The claim as a human decided about it: one that must hold is firm, and what stands beside it excuses nothing."""
+    kept = answered(state, claim.call) in (STAYS, ALONE)
+    return replace(claim, firm=True, beside=(), steps="") if kept else claim
 
 
 def _spoken(state: RunState) -> str:

@@ -15,13 +15,14 @@ from agentforge.tokens import cut_middle
 
 ASKS = "what the request itself says (it wins where the specification says less or something else)"
 NOBODY = "nobody says what becomes of it; it counts as not done"
-_ASK_TOKENS = 200
+_ASK_TOKENS, _EXACT_TOKENS = 200, 1200
+"""What is shown of an ask; one with examples, code or a table is whole, unless it alone would fill a step."""
 
 
 def asked_text(state: RunState) -> str:
     """The asks beside their requirements, in the request's own words; what asks for nothing is left out."""
     return "\n".join(
-        f"- {', '.join(becomes.requirements)}: {cut_middle(entry.text, limit=_ASK_TOKENS)}"
+        f"- {', '.join(becomes.requirements)}: {cut_middle(entry.text, limit=_EXACT_TOKENS if entry.telling else _ASK_TOKENS)}"
         for entry, becomes in placed(state)
         if becomes.how == "requirements"
     )

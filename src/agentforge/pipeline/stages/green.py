@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agentforge.agent.effects import Effect
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.ledger.promises import doubtful
+from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.effects import MeasureImpact
 from agentforge.pipeline.model.revisits import reopening
 from agentforge.pipeline.model.stage import Json, Stage, items
@@ -17,6 +17,16 @@ def needs_model(state: RunState) -> bool:
     """Not when only tests were added since it was verified: the same tree is measured again, with them."""
     unchanged = state.review.reopened is not None and bool(state.review.reopened.draft)
     return not unchanged or bool(state.review.findings)
+
+
+def _doubtful(state: RunState) -> Effect | None:
+    """Ask a human about the examples that nothing decides, where nobody reads the request before the delivery."""
+    rows = undecided_examples(state)
+    if not rows:
+        return None
+    from agentforge.pipeline.examination.examiner import is_examined  # of the few runs with something to doubt
+
+    return None if is_examined(state) else doubtful(state, rows, stage="green")
 
 
 def draft(state: RunState) -> dict[str, object]:
@@ -116,5 +126,5 @@ STAGE = Stage(
     draft=draft,
     complete=complete,
     begins_with=(_impact_first,),
-    on_passed=lambda state: reopening(state) or doubtful(state),
+    on_passed=lambda state: reopening(state) or _doubtful(state),
 )

@@ -46,6 +46,7 @@ Judge = Callable[["Tool", Mapping[str, object]], "Refusal | str | None"]
 
 _TRACE_LINES = 3
 _SUMMARY_LENGTH = 200
+_LESS_AT_ONCE = "ask for less at once to see them"
 
 
 def _allow(_tool: Tool, _arguments: Mapping[str, object]) -> str | None:
@@ -217,7 +218,7 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     tidy = cleaned(observation.text) if policy.cleans else Cleaned(text=observation.text)
     plain = redact(tidy.text, secrets=policy.secrets, shapes=policy.redacts)
     full = plain.text
-    text = cut_middle(full, limit=policy.text_limit_tokens)
+    text = cut_middle(full, limit=policy.text_limit_tokens, note=_LESS_AT_ONCE)
     summary = " ".join(policy.plain(observation.summary).split())
     cut = [*(["text"] if text != full else []), *(["summary"] if len(summary) > _SUMMARY_LENGTH else [])]
     trust = ("untrusted" if policy.nonce else "unmarked") if text else ""

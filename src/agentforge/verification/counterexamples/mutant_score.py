@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentforge.frozen import dataclass
@@ -67,6 +67,19 @@ def score_of(
         "not_run": len(chosen) - run,
         "cpu_s": cpu_s,
     }
+
+
+def with_noticed(told: Mapping[str, Any], noticed: Collection[str]) -> dict[str, Any]:
+    """The facts when other tests notice some of the survivors.
+
+    Args:
+        noticed: ids of these.
+    """
+    left = [row for row in told["survivors"] if row["id"] not in noticed]
+    killed = told["killed"] + len(told["survivors"]) - len(left)
+    score = round(killed / told["run"], 3) if told["run"] else None
+    return {**told, "killed": killed, "survived": len(left), "survivors": left, "score": score,
+            "measured": told["run"] > 0 and not (told["note"] and not killed)}  # fmt: skip
 
 
 def _survivor(mutant: Mutant, number: int, tests: Sequence[str]) -> dict[str, Any]:

@@ -66,22 +66,30 @@ def measure_mutants(
 
 
 def killed_by(
-    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str]
+    rig: Rig,
+    tree: str,
+    survivors: Sequence[Mapping[str, Any]],
+    *,
+    tests: Sequence[str],
+    edits: Edits = NO_EDITS,
+    seconds: float = 2 * _FIRST_RUN_S,
 ) -> dict[str, list[str]]:
     """Run tests against mutants that survived others.
 
     Args:
         survivors: rows of `measure_mutants`, of a tree with the same product files.
         tests: ids that pass on the tree.
+        seconds: for all of them.
     Returns:
         the mutant's id -> ids of the tests that notice it.
     """
     if rig.plan.language != "python":
-        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=2 * _FIRST_RUN_S)
+        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=seconds)
     wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
     found = []
     for path in dict.fromkeys(str(row["path"]) for row in survivors):
-        for one in _of_file(rig, tree, path, -1):
+        lines = {int(row["line"]) for row in survivors if row["path"] == path}
+        for one in _of_file(rig, tree, path, sum(1 << line for line in lines)):
             if (one.path, one.line, one.before, one.after) in wanted:
                 found.append(one)
     if not found or not tests:
@@ -90,8 +98,8 @@ def killed_by(
         {"number": number, "path": one.path, "data": one.data.hex(), "tests": list(tests), "every": True}
         for number, one in enumerate(found)
     ]
-    plan = {"rows": rows, "tests": list(tests), "budget_s": 2 * _FIRST_RUN_S, "limit_s": _FIRST_RUN_S}
-    records = _served(rig, tree, plan, edits=NO_EDITS, timeout_s=4 * _FIRST_RUN_S)
+    plan = {"rows": rows, "tests": list(tests), "budget_s": seconds, "limit_s": _FIRST_RUN_S}
+    records = _served(rig, tree, plan, edits=edits, timeout_s=2 * seconds + 2 * _FIRST_RUN_S)
     out: dict[str, list[str]] = {}
     for record in records:
         if record["kind"] == "mutant" and record["status"] in COUNTED:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from agentforge.verification.examples.prose import EXCEPTION, GOES_ON, START, said_in, unbroken
 
 BUILTINS = frozenset(
     {
@@ -20,22 +22,6 @@ _NODES = (
     ast.Expression, ast.Call, ast.Name, ast.Load, ast.Attribute, ast.Constant, ast.keyword, ast.List, ast.Tuple, ast.Set,
     ast.Dict, ast.Subscript, ast.Slice, ast.UnaryOp, ast.USub, ast.UAdd, ast.Starred, ast.Await,
 )  # fmt: skip
-_CONNECTOR = re.compile(
-    r"\s*(?:-{1,3}>|={1,3}>|→|⇒|➞|➜|⟶|⟹|={2,3}|(?<![<>!:=])=|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
-    r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
-)
-_WANTED = re.compile(r"should|must|will|shall")
-_RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
-EXCEPTION = re.compile(
-    r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
-)
-START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
-GOES_ON = re.compile(
-    r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
-)
-_COMPLAINT = re.compile(
-    r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
-)
 _END_OF_DOCSTRING = re.compile(r"""(?m)^\s*(?:\"{3}|'{3}|`{3})""")
 """Where a docstring that was quoted with its signature ends: right behind the last result."""
 _SPELT_SMALL = re.compile(r"(?:true|false|null|none)\b(?!\s*of\b)")
@@ -48,13 +34,17 @@ class Claim:
     """A call and what must come of it.
 
     Attributes:
-        call: Python source of an expression of calls and literals.
-        returns: source of the expected literal; empty when an exception is expected.
-        raises: name of the expected exception; empty when a value is expected.
+        call: source of an expression of calls and literals, in the language of the reader that read it.
+        returns: the expected value as the source of a Python literal, whatever language the call is written in; empty when an
+            exception is expected.
+        raises: name of the expected exception or error, as that language calls it; empty when a value is expected.
         requirement: the requirement that it belongs to.
         hidden: shown to no stage after the specification.
         asked: it stands in the request, where it may also be a complaint about what the code does today.
         firm: the request's words ask for it: that the base gave something else, or the same, excuses nothing.
+        beside: code that stands beside it in the request and may be needed for it; where there is some, the claim is
+            conditional: that it fails refuses nothing by itself.
+        steps: an expression of the same language that makes the calls before it and then its own; empty where there are none.
     """
 
     call: str
@@ -64,6 +54,8 @@ class Claim:
     hidden: bool = False
     asked: bool = False
     firm: bool = False
+    beside: tuple[str, ...] = ()
+    steps: str = ""
 
     @property
     def text(self) -> str:
@@ -82,7 +74,7 @@ def claims_in(text: str) -> tuple[Claim, ...]:
         return ()
     found = [*_doctests(text)] if ">>>" in text else []
     if not found:
-        found = [claim for line in text.splitlines() for claim in _of_line(line)]
+        found = [claim for line in unbroken(text).splitlines() for claim in _of_line(line)]
     return tuple(dict.fromkeys(found))
 
 
@@ -118,11 +110,30 @@ def names_of(call: str) -> tuple[str, ...]:
 def is_call(tree: ast.Expression) -> bool:
     """Whether an expression holds a call of something that is no builtin, and nothing but calls and literals."""
     nodes = list(ast.walk(tree))
-    if not all(isinstance(node, _NODES) for node in nodes):
+    if not all(isinstance(node, _NODES) for node in nodes) or any(map(_is_left_out, nodes)):
         return False
     return any(isinstance(node, ast.Call) for node in nodes) and any(
         isinstance(node, ast.Name) and node.id not in BUILTINS for node in nodes
     )
+
+
+def call_source(text: str) -> str | None:
+    """A call of literals; None when it is none."""
+    tree = _expression(text.strip())
+    return text.strip() if tree is not None and is_call(tree) else None
+
+
+def _is_left_out(node: ast.AST) -> bool:
+    """Whether a node is `...`: it stands for something that nobody wrote."""
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def literal_source(text: str) -> str | None:
+    """The value of a literal as Python source, however it is spelt; None when it is none."""
+    try:
+        return repr(literal(_SMALL.get(text.strip(), text)))
+    except ValueError:
+        return None
 
 
 def is_literal(source: str) -> bool:
@@ -145,6 +156,8 @@ def literal(source: str) -> Any:
     try:
         if frozen:
             return frozenset(literal(frozen.group(1)) if frozen.group(1).strip() else ())
+        if "..." in text and any(map(_is_left_out, ast.walk(ast.parse(text, mode="eval")))):
+            raise ValueError(f"{text[:80]!r} leaves something out")
         return set() if text == "set()" else ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as exc:
         raise ValueError(f"{text[:80]!r} is no literal") from exc
@@ -182,34 +195,8 @@ def _compared(tree: ast.Expression | None) -> Claim | None:
 
 
 def _of_line(line: str) -> Iterator[Claim]:
-    for call, result in said_in(line, call_at_end=_call_at_end, may_be_given=_may_be_given):
-        yield from _made(call, result)
-
-
-def said_in(
-    line: str, *, call_at_end: Callable[[str], str | None], may_be_given: Callable[[str], bool]
-) -> Iterator[tuple[str, str]]:
-    """What a line says of calls, in whatever language: each call with the text that begins with its result.
-
-    An exception is told as "raises NAME". What is said of today, and not of what is wanted, is left out.
-
-    Args:
-        call_at_end: finds the call with which a text ends.
-        may_be_given: whether `call = literal` can be an example of it, and no assignment.
-    """
-    text = line.strip().removeprefix("assert ").strip()
-    cells = [cell.strip().strip("`").strip() for cell in text.strip("|").split("|")] if text.startswith("|") else []
-    if len(cells) >= 2:
-        yield cells[0], f"raises {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1]
-        return
-    complaint = _COMPLAINT.search(text) is not None
-    for match in _CONNECTOR.finditer(text):
-        if complaint and not _WANTED.match(match.group().strip()):
-            continue
-        call = call_at_end(text[: match.start()])
-        if call is not None and (match.group().strip() != "=" or may_be_given(call)):
-            raising = "raises " if _RAISING.fullmatch(match.group().strip()) else ""
-            yield call, raising + text[match.end() :]
+    for call, result, beside in said_in(line, call_at_end=_call_at_end, may_be_given=_may_be_given):
+        yield from (replace(claim, beside=beside) for claim in _made(call, result))
 
 
 def _may_be_given(call: str) -> bool:
@@ -236,7 +223,9 @@ def _call_at_end(text: str) -> str | None:
     for match in START.finditer(bare):
         piece = bare[match.start() :]
         tree = _expression(piece)
-        if tree is not None and is_call(tree) and not _broken_name(tree, piece):
+        if tree is None or isinstance(tree.body, ast.Tuple):  # a comma of the sentence
+            continue
+        if is_call(tree) and not _broken_name(tree, piece):
             return piece
     return None
 

@@ -10,10 +10,12 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agentforge.languages.javascript.source import broken, replaced, span, unwrapped
-from agentforge.verification.examples.claims import EXCEPTION, GOES_ON, START, Claim, said_in
+from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.prose import EXCEPTION, GOES_ON, START, said_in, unbroken
 from agentforge.workspace.code.symbols import parse_tree
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def claims_in(text: str) -> tuple[Claim, ...]:
     """Read the claims of one example as it stands in a request; () when it holds none that can be run."""
     if len(text) > _LIMIT:
         return ()
-    return tuple(dict.fromkeys(claim for line in text.splitlines() for claim in _of_line(line)))
+    return tuple(dict.fromkeys(claim for line in unbroken(text).splitlines() for claim in _of_line(line)))
 
 
 def claim_of(value: Mapping[str, Any]) -> Claim:
@@ -89,8 +91,8 @@ def literal_source(text: str) -> str | None:
 
 
 def _of_line(line: str) -> Iterator[Claim]:
-    for call, result in said_in(line, call_at_end=_call_at_end, may_be_given=_may_be_given):
-        yield from _made(call, result)
+    for call, result, beside in said_in(line, call_at_end=_call_at_end, may_be_given=_may_be_given):
+        yield from (replace(claim, beside=beside) for claim in _made(call, result))
 
 
 def _may_be_given(call: str) -> bool:

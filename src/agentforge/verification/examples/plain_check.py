@@ -33,6 +33,7 @@ from agentforge.verification.examples.plain_answers import (
 )
 from agentforge.verification.examples.typed_comparison import difference, number_of, of_a_known_class, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish, remove_tests
+from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, summed, undecided
 
 Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
@@ -51,30 +52,6 @@ class Probe:
     names: Names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What the claims came to: how many were checked, which failed (requirement, text, call), what could not be checked and why.
-
-    Attributes:
-        notes: equal values of another type, where nobody stated the type.
-        complaints: claims of the request that held at the base and hold no more (call, text with what is given now), unless
-            another claim of the same call holds.
-    """
-
-    checked: int
-    failed: tuple[tuple[str, str, str], ...]
-    unchecked: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    complaints: tuple[tuple[str, str], ...] = ()
-
-    def value(self) -> dict[str, Any]:
-        """As a fact."""
-        failed = [{"requirement": requirement, "text": text, "call": call} for requirement, text, call in self.failed]
-        told = {"checked": self.checked, "failed": failed, "unchecked": list(self.unchecked), "notes": list(self.notes)}
-        complaints = [{"call": call, "text": text} for call, text in self.complaints]
-        return {**told, **({"complaints": complaints} if complaints else {})}
-
-
 def check_claims(
     rig: Rig, tree: str, claims: Sequence[Claim], *, symbols: Sequence[Symbol], base_tree: str, edits: Edits = NO_EDITS
 ) -> Verdict:  # fmt: skip
@@ -88,8 +65,7 @@ def claim_looks(
     """Evaluate claims on a tree; what came of each.
 
     A claim whose names the specification does not declare is left unchecked, and so is one whose module cannot be imported at
-    the base either, and one of the request that no longer holds but did at the base: it was a complaint, unless the words of the
-    request ask for it.
+    the base either, and one of the request of which a measurement alone does not say whether it has to hold (`undecided`).
 
     Args:
         edits: what differs between the tree and the checkout.
@@ -123,52 +99,13 @@ def claim_looks(
             looks.append(Look(claim=claim, note=wrong))
             continue
         wrong = _sentence(claim, answer, differs) if differs else wrong
-        complaint = (
-            bool(wrong) and claim.asked and not claim.firm and any(not judge(claim, one, symbols) for one in before)
-        )
-        looks.append(
-            Look(
-                claim=claim,
-                wrong=wrong,
-                unchecked=COMPLAINT if complaint else "",
-                got=told_of(answer.value, answer.raised, answer.message),
-            )
-        )
+        if wrong and claim.steps and _holds_after_steps(rig, tree, claim, symbols, edits):
+            looks.append(Look(claim=claim, note=after_steps(claim)))
+            continue
+        held = any(not judge(claim, one, symbols) for one in before)
+        got = told_of(answer.value, answer.raised, answer.message)
+        looks.append(Look(claim=claim, wrong=wrong, unchecked=undecided(claim, held=held) if wrong else "", got=got))
     return looks
-
-
-UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base does already"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What came of one claim: what is wrong, or why it could not be checked; neither when it holds, and then perhaps a note."""
-
-    claim: Claim
-    wrong: str = ""
-    unchecked: str = ""
-    note: str = ""
-    got: str = ""
-
-
-def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
-    """What all of them came to; a wrong result of a claim that could not be checked does not count.
-
-    Args:
-        told: names a claim without giving away one that is held out.
-    """
-    checked = [one for one in looks if not one.unchecked]
-    settled = {"".join(one.claim.call.split()) for one in checked if not one.wrong}
-    complaints = [one for one in looks if one.unchecked == COMPLAINT and "".join(one.claim.call.split()) not in settled]
-    failed = [(one.claim.requirement, one.wrong, one.claim.call) for one in checked if one.wrong]
-    unchecked = [f"{told(one.claim)}: {one.unchecked}" for one in looks if one.unchecked]
-    return Verdict(
-        checked=len(checked),
-        failed=tuple(dict.fromkeys(failed)),
-        unchecked=tuple(unchecked),
-        notes=tuple(dict.fromkeys(one.note for one in looks if one.note)),
-        complaints=tuple((one.claim.call, f"{one.claim.text}; it is {one.got} now") for one in complaints),
-    )
 
 
 def evaluate(
@@ -254,6 +191,14 @@ def _wrong(claim: Claim, answer: CallResult, symbols: Sequence[Symbol]) -> str:
     if "float" in returned and type(expected) is int and answer.value[0] == "float":
         expected = float(expected)
     return difference(answer.value, expected, streams=not returned.startswith(("list", "List", "tuple", "Tuple")))
+
+
+def _holds_after_steps(rig: Rig, tree: str, claim: Claim, symbols: Sequence[Symbol], edits: Edits) -> bool:
+    """Whether a claim holds once the calls before it are made, in the same process."""
+    names = resolve(claim.steps, symbols, read=rig.read(tree), roots=rig.plan.roots)
+    if names is None:
+        return False
+    return not judge(claim, _once_more(rig, tree, Probe(source=claim.steps, names=names), edits), symbols)
 
 
 def _in_a_class_of_the_base(

@@ -23,17 +23,10 @@ from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.claims_javascript import names_of
 from agentforge.verification.examples.mentions import MENTION
 from agentforge.verification.examples.plain_answers import CallResult
-from agentforge.verification.examples.plain_check import (
-    COMPLAINT,
-    TIME_LIMIT_S,
-    UNDECLARED,
-    Look,
-    Verdict,
-    judge,
-    summed,
-)
+from agentforge.verification.examples.plain_check import TIME_LIMIT_S, judge
 from agentforge.verification.examples.typed_comparison import told_of
 from agentforge.verification.examples.user_environment import everyday, furnish
+from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, summed, undecided
 from agentforge.workspace.files.file_access import remove_tree
 
 _GROUP = 4
@@ -86,15 +79,13 @@ def node_looks(
         if wrong and _method_of_objects(rig, tree, probe, answer, base_tree):
             looks.append(Look(claim=claim, unchecked=MENTION))
             continue
-        complaint = bool(wrong) and claim.asked and not claim.firm and _held_before(rig, base_tree, claim, symbols)
-        looks.append(
-            Look(
-                claim=claim,
-                wrong=wrong,
-                unchecked=COMPLAINT if complaint else "",
-                got=told_of(answer.value, answer.raised, answer.message),
-            )
-        )
+        if wrong and claim.steps and _held(rig, tree, claim, claim.steps, symbols, edits):
+            looks.append(Look(claim=claim, note=after_steps(claim)))
+            continue
+        unsure = bool(wrong) and claim.asked and not claim.firm
+        held = unsure and _held(rig, base_tree, claim, claim.call, symbols)
+        got = told_of(answer.value, answer.raised, answer.message)
+        looks.append(Look(claim=claim, wrong=wrong, unchecked=undecided(claim, held=held) if wrong else "", got=got))
     return looks
 
 
@@ -240,12 +231,13 @@ def _method_of_objects(rig: Rig, tree: str, probe: NodeProbe, answer: CallResult
     return evaluate_in_node(rig, base_tree, [static])[0].value != ["str", "function"]
 
 
-def _held_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> bool:
-    probe = resolved_in_node(claim.call, symbols, rig, base_tree)
-    if probe is None or any(rig.git.show(base_tree, file) is None for file, _ in probe.names.values()):
+def _held(rig: Rig, tree: str, claim: Claim, source: str, symbols: Sequence[Symbol], edits: Edits = NO_EDITS) -> bool:
+    """Whether an expression gives on a tree what a claim says."""
+    probe = resolved_in_node(source, symbols, rig, tree)
+    if probe is None or any(rig.git.show(tree, file) is None for file, _ in probe.names.values()):
         return False
-    before = evaluate_in_node(rig, base_tree, [probe])[0]
-    return not before.lost and not judge(claim, before)
+    answer = evaluate_in_node(rig, tree, [probe], edits=edits)[0]
+    return not answer.lost and not judge(claim, answer)
 
 
 def _told(claim: Claim) -> str:

@@ -24,6 +24,7 @@ class Change:
         declared: names of all declared symbols.
         frozen: paths that are run as RED left them.
         impacted: ids of existing tests that ran the changed files at the base, the nearest first.
+        impacted_long: those of them that take long: they are asked only about what all others leave open.
         traced_at_base: the base could be traced.
     """
 
@@ -39,4 +40,5 @@ class Change:
     declared: frozenset[str] = frozenset()
     frozen: Sequence[str] = ()
     impacted: Sequence[str] = ()
+    impacted_long: Sequence[str] = ()
     traced_at_base: bool = False

@@ -18,13 +18,14 @@ from agentforge.verification.counterexamples.null_implementations import (
 )
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
-from agentforge.verification.examples.plain_check import Verdict, check_claims
+from agentforge.verification.examples.plain_check import check_claims
 from agentforge.verification.examples.plain_javascript import check_javascript
 from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions, repeated_in_node
 from agentforge.verification.examples.suite_claims import Asserted
+from agentforge.verification.examples.verdicts import Verdict
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 8
+_VERSION = 9
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
@@ -69,7 +70,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
-        "firm": [one.firm for one in given.claims],
+        "firm": [one.firm for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
         "content": sorted(given.content),

@@ -10,8 +10,8 @@ from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway
-from agentforge.verification.counterexamples.mutant_score import MutationBounds
-from agentforge.verification.counterexamples.mutants import measure_mutants
+from agentforge.verification.counterexamples.mutant_score import MutationBounds, with_noticed
+from agentforge.verification.counterexamples.mutants import killed_by, measure_mutants
 from agentforge.verification.counterexamples.mutants_by_runs import kept_builds, measure_mutants_by_runs
 from agentforge.verification.counterexamples.nearest_tests import tests_near
 from agentforge.verification.stages.change import Change
@@ -46,39 +46,52 @@ def measure_strength(
     if rig.plan.language != "python":
         return _by_runs(rig, change, files, base_tree=base_tree, red_tree=red_tree, tree=tree, bounds=bounds)
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})
-    also = [one for one in change.impacted if one.partition("::")[0] not in files][:_ALSO_RUN]
-    with underway("records which lines each test runs"):
-        run = run_tree(
-            rig,
-            tree,
-            tests=(*files, *also),
-            edits=edits,
-            protected=tuple(change.frozen),
-            trace=True,
-            traced_files=_looked_at(change),
-            calls=True,
-        )
-    traced = traced_of(run, product=change.lines)
+    quick, long = ([one for one in ids if one.partition("::")[0] not in files][:_ALSO_RUN]
+                   for ids in (change.impacted, change.impacted_long))  # fmt: skip
+    run = _recorded(rig, change, tree, tests=(*files, *quick), edits=edits)
+    traced, passed = traced_of(run, product=change.lines), run.passed_ids
+    missed = _missed(_changed_statements(rig, change, base_tree=base_tree, tree=tree), change, traced) if long else ()
+    if any(not one.inert for one in missed):
+        more, long = _recorded(rig, change, tree, tests=long, edits=edits), []
+        traced, passed = traced.joined(traced_of(more, product=change.lines)), (*passed, *more.passed_ids)
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
     own = {str(test["id"]).partition("[")[0] for test in change.tests}
-    passing = sorted(run.passed_ids, key=lambda name: name.partition("[")[0] not in own)
+    passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
-            rig,
-            tree,
-            changed=change.lines,
-            traced=traced,
-            passing=passing,
-            edits=edits,
-            bounds=bounds,
+            rig, tree, changed=change.lines, traced=traced, passing=passing, edits=edits, bounds=bounds,
             base_tree=base_tree,
-        )
+        )  # fmt: skip
+        if long and mutation["survivors"]:
+            left = max(0.0, bounds.seconds - mutation["cpu_s"])
+            noticed = killed_by(rig, tree, mutation["survivors"], tests=long, edits=edits, seconds=left)
+            mutation = with_noticed(mutation, noticed)
     executed = {
         name: {path: ranges_of(bits) for path, lines in change.lines.items() if (bits := marks.get(path, 0) & lines)}
         for name, marks in traced.tests.items()
     }
     shown = {"executed": {name: one for name, one in executed.items() if one}, "calls": list(traced.calls)}
     return {"coverage": coverage, "mutation": mutation}, shown
+
+
+def _recorded(rig: Rig, change: Change, tree: str, *, tests: Sequence[str], edits: Edits) -> SuiteRun:
+    with underway("records which lines each test runs"):
+        return run_tree(
+            rig,
+            tree,
+            tests=tests,
+            edits=edits,
+            protected=tuple(change.frozen),
+            trace=True,
+            traced_files=_looked_at(change),
+            calls=True,
+        )
+
+
+def _missed(changed: Sequence[Statement], change: Change, traced: Traced) -> list[Statement]:
+    """The changed statements that no test executes."""
+    covered = {path: traced.lines(path) for path in change.lines}
+    return [one for one in changed if not one.bits & covered.get(one.path, 0)]
 
 
 def _by_runs(
@@ -127,8 +140,7 @@ def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_t
             "requirements": [],
         }  # fmt: skip
     changed = _changed_statements(rig, change, base_tree=base_tree, tree=tree)
-    covered = {path: traced.lines(path) for path in change.lines}
-    missed = [one for one in changed if not one.bits & covered.get(one.path, 0)]
+    missed = _missed(changed, change, traced)
     blind = bool(traced.lost) or any(str(test["id"]) in traced.opaque for test in change.tests)
     return {
         "measured": True,
@@ -193,7 +205,8 @@ def _untested_before(
     left = left if change.action in _KEEPING else list(respelled)
     if not left:
         return frozenset(found)
-    files = {str(test["id"]).partition("::")[0] for test in change.tests} | set(change.impacted[:_ALSO_RUN])
+    also = [*change.impacted[:_ALSO_RUN], *change.impacted_long[:_ALSO_RUN]]
+    files = {*also, *(str(test["id"]).partition("::")[0] for test in change.tests)}
     present = set(rig.git.list_files(base_tree))
     base = traced_of(
         run_tree(rig, base_tree, tests=sorted(one for one in files if one.partition("::")[0] in present), trace=True),
