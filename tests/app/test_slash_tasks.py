@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +84,32 @@ def test_a_session_shows_the_tasks_that_it_started_with_what_they_ask_and_the_ar
     assert "`/resolve task-20260101-slugify.E1 reject REASON`" in shown.text
     assert "goal: slugs" in run_slash(chat, "/resolve task-20260101-slugify.E1").text
     assert "task-of-somebody-else.E1" in run_slash(chat, "/resolve").text
+
+
+def test_a_task_that_runs_is_stopped_and_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, folder = str(tmp_path / "home"), tmp_path / "project"
+    folder.mkdir()
+    for line in ("init -q", "-c user.name=a -c user.email=a@example.org commit -q --allow-empty -m base"):
+        subprocess.run(["git", *line.split()], cwd=folder, check=True)
+    with socket.create_server(("127.0.0.1", 0)) as server:  # a provider that takes a request and never answers
+        server.settimeout(120)
+        environ = {"HOME": home, "AGENTFORGE_HOME": home, "API_KEY": "k"}
+        environ["BASE_URL"] = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        options = ChatOptions(cwd=folder, model="custom/m")
+        with Chat.open(options, Nobody(), settings=load(folder, environ), environ=environ) as chat:
+            assert run_slash(chat, "/start add a function").ok
+            with server.accept()[0]:
+                (job,) = chat.jobs
+                task = job.look().task_id
+                assert task and not run_slash(chat, "/tasks stop").ok
+                assert task in run_slash(chat, "/tasks stop nothing").text
+                assert run_slash(chat, f"/tasks stop {task}").data == {"stopped": [task]}
+            assert job.process.poll() is not None
+            assert job.look().outcome == "paused"
+            assert run_slash(chat, "/tasks stop all").data == {"stopped": []}
+            assert [row["outcome"] for row in run_slash(chat, "/tasks").data["tasks"]] == ["paused"]  # type: ignore[attr-defined]
 
 
 def test_a_session_that_started_a_task_is_kept(opened: Open) -> None:

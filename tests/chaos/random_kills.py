@@ -23,7 +23,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
     import tests.chaos.conftest  # noqa: F401 - makes the modules below known by their names
 
-from agentforge_ends import End, differences, end_of, repeated, script
+from agentforge_ends import End, differences, end_of, not_altered, repeated, script
 from agentforge_world import REQUEST, World, children_below, make_world
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def _problems(world: World, kills: list[dict[str, float]], end: End) -> Iterator
         return
     yield from differences(end_of(world), end)
     yield from repeated(world)
+    yield from not_altered(world, "at the end")  # nothing was verified between the kills
     for left in kills:
         yield from _unmarked(world, left)
     if shown := world.git("worktree", "prune", "--dry-run"):

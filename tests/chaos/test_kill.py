@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _KILLED = Path(__file__).with_name("killed.py")
 _MODES = ("torn", "written", "synced")
 _SAMPLED = 4
+_MOST_KILLS = 25
 
 
 def test_a_run_killed_at_a_sample_of_its_writes_ends_the_same(golden: tuple[End, int], new_world: NewWorld) -> None:
@@ -46,6 +48,22 @@ def test_a_run_killed_at_every_write_ends_the_same(mode: str, golden: tuple[End,
     assert failures == []
 
 
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.chaos) for seed in range(2, 41))])
+def test_a_run_killed_again_and_again_is_verified_once_at_its_end(
+    seed: int, golden: tuple[End, int], new_world: NewWorld
+) -> None:
+    end, records = golden
+    chance, world = random.Random(seed), new_world()
+    arguments: tuple[str, ...] = ("start", REQUEST, "--model", world.model(script()))
+    kills = 0
+    for _ in range(_MOST_KILLS):  # each on what the kill before it left; nothing looks at the log in between
+        if not _kill(world, chance.randint(2, records // 4), chance.choice(_MODES), *arguments):
+            break
+        kills, arguments = kills + 1, ("resume", world.task)
+    assert kills > 1
+    assert list(_ended(world, f"{kills} kills", end)) == []
+
+
 def test_a_run_killed_in_its_first_record_can_be_started_again(new_world: NewWorld) -> None:
     world = new_world()
     _kill(world, 1, "torn", "start", REQUEST, "--model", world.model(script()))
@@ -64,6 +82,11 @@ def _killed_at(point: int, mode: str, end: End, world: World, *, again: bool) ->
     yield from not_altered(world, mode)
     if again:
         _kill(world, 4, mode, "resume", world.task)
+    yield from _ended(world, mode, end)
+
+
+def _ended(world: World, mode: str, end: End) -> Iterator[str]:
+    """Resume a run, and say in what its end differs."""
     done = world.run("resume", world.task, "--json")
     if done.code == 8 and done.json["error"]["slug"] == "conflict":  # the last record was already there
         done = world.run("status", world.task, "--json")
@@ -76,9 +99,10 @@ def _killed_at(point: int, mode: str, end: End, world: World, *, again: bool) ->
         yield f"{mode}: {shown}"
 
 
-def _kill(world: World, point: int, mode: str, *arguments: str) -> None:
-    """Run until the kill point; a run that ends before it is no failure of the run."""
+def _kill(world: World, point: int, mode: str, *arguments: str) -> bool:
+    """Run until the kill point, and say whether it was reached; a run that ends before it is no failure of the run."""
     process = subprocess.run(
         [sys.executable, str(_KILLED), str(point), mode, *arguments], cwd=world.repo, env=world.env, capture_output=True
     )
     assert process.returncode in (-9, 0, 8), process.stderr.decode()
+    return process.returncode == -9

@@ -11,6 +11,7 @@ from agentforge_run_states import with_fields
 from agentforge.cli.output.summary import escalation_lines, summary_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
+from agentforge.events.kinds.choices import choices_of
 from agentforge.views.words import answers_for
 
 if TYPE_CHECKING:
@@ -73,20 +74,23 @@ def test_a_failure_shows_its_error_and_hint(story: Story) -> None:
 
 def test_a_question_cannot_steer_the_terminal_and_names_the_commands(story: Story) -> None:
     state = story.tell(story.started, kinds.StageStarted(stage="clarify", attempt=1), story.question)
-    assert escalation_lines(state.people.open_escalations[0], task_id="task-1", style=ASCII) == [
+    question = state.people.open_escalations[0]
+    lines = escalation_lines(question, task_id="task-1", style=ASCII)
+    assert lines[:5] == [
         "",
         "? question task-1.E1  a blocking question",
         "  Which one?",
         "  the <U+001B>[31mred<U+001B>[0m one",
         "",
-        "  1. red: The run goes on with this answer.",
-        '       agentforge resolve task-1.E1 --answer "red" --resume',
-        "  2. blue: The run goes on with this answer.",
-        '       agentforge resolve task-1.E1 --answer "blue" --resume',
-        "  3. in your words: The run goes on with your answer.",
-        '       agentforge resolve task-1.E1 --answer "TEXT" --resume',
-        "  4. abort: The task ends; its record stays.",
-        "       agentforge abort task-1",
+    ]
+    assert lines[5::2] == [
+        f"  {number}. {one.label}: {one.then}" for number, one in enumerate(choices_of(question), start=1)
+    ]
+    assert [line.strip() for line in lines[6::2]] == [
+        'agentforge resolve task-1.E1 --answer "red" --resume',
+        'agentforge resolve task-1.E1 --answer "blue" --resume',
+        'agentforge resolve task-1.E1 --answer "TEXT" --resume',
+        "agentforge abort task-1",
     ]
     lines = summary_lines(state, folder=Path("/f"), duration_s=1, style=ASCII)
     assert lines[1] == "? waits for you  task-1  in 1s"

@@ -202,10 +202,8 @@ def test_examples_that_hold_already_are_told_with_their_values_and_one_that_fail
     world.settings(SMALL)
     asked = world.start({"green": []}, request="Fix initials: initials('ab cd') gives 'ac'")
     assert asked.code == 3
-    assert asked.json["escalations"][0]["question"] == (
-        "`initials('ab cd')` gives 'ac' today, as the example says; which call gives a wrong value? "
-        "Answer like: initials(...) -> ..."
-    )
+    question = asked.json["escalations"][0]["question"]
+    assert "`initials('ab cd')` gives 'ac'" in question and "initials(...) -> ..." in question
     world.run("resolve", f"{world.task}.E1", "--answer", "initials('a b c') -> 'abc'")
     assert world.run("resume", world.task, "--json").code == 5  # RED has passed; the script says nothing for GREEN
     suite = [row["data"] for row in world.events("StageVerified") if row["data"]["stage"] == "red"][-1]

@@ -93,3 +93,22 @@ def test_of_a_line_the_branches_are_chosen_first() -> None:
     every = mutants_of("a.py", source, lines=EVERY_LINE)
     for seed in range(5):
         assert [one.kind for one in choose(every, seed=seed, most=2)] == ["branch", "branch"]
+
+
+@pytest.mark.parametrize("words", ["words", "Wörter"])
+def test_a_mutant_is_the_whole_file_with_one_place_changed_and_can_be_compiled(words: str) -> None:
+    head, tail = f"import a\n\nb = '{words}'\n\n\n", "\n\nif b:\n    c = 8\n"
+    source = f"{head}@register(3)\n@twice\ndef f(x=1):\n    return x * (2 if x else 5)\n{tail}".encode()
+    found = mutants_of("a.py", source, lines=0b11_1100_0000)
+    assert {one.line for one in found} == {6, 7, 8, 9}
+    for one in found:
+        assert one.data.startswith(head.encode()) and one.data.endswith(tail.encode())
+        compile(one.data, "a.py", "exec")
+
+
+def test_what_cannot_be_compiled_is_no_mutant() -> None:
+    source = (
+        b"a = 1\n\n\nasync def f(x):\n    return [await one for one in x]\n\n\ndef g(x):\n    while x:\n        break\n"
+    )
+    assert all(compile(one.data, "a.py", "exec") for one in mutants_of("a.py", source, lines=EVERY_LINE))
+    assert ("break", "continue") in made(source.decode())

@@ -110,6 +110,18 @@ def test_the_way_a_file_is_written_stays(
     assert (project / "kept.py").stat().st_mode & 0o777 == 0o755
 
 
+def test_a_source_that_python_cannot_load_is_pointed_out_with_the_line_that_it_lacks(call: Call, project: Path) -> None:
+    (project / "kept.py").write_bytes("a = 'é'\nb = 1\n".encode("latin-1"))
+    line = "# -*- coding: latin-1 -*-"
+    assert line in call("read_file", path="kept.py").note
+    assert line in call("edit", path="kept.py", old_string="b = 1", new_string="b = 2").text
+    mended = call("edit", path="kept.py", old_string="a = 'é'", new_string=f"{line}\na = 'é'")
+    assert (mended.status, mended.text.startswith("Note")) == ("success", False)
+    assert call("read_file", path="kept.py").note == ""
+    exec(compile((project / "kept.py").read_bytes(), "kept.py", "exec"), found := {})
+    assert (found["a"], found["b"]) == ("é", 2)
+
+
 def test_a_character_that_the_encoding_cannot_hold_is_named(call: Call, project: Path) -> None:
     raw = "# coding: latin-1\na = 'é'\n".encode("latin-1")
     (project / "kept.py").write_bytes(raw)

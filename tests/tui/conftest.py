@@ -150,7 +150,7 @@ def theatre(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Theatre
     subprocess.run([*git, "add", "-A"], cwd=repo, check=True)
     subprocess.run([*git, "commit", "-qm", "base"], cwd=repo, check=True)
     monkeypatch.chdir(tmp_path)
-    for module in ("app.sessions.display", "tui.watching", "tui.transcript"):
+    for module in ("app.sessions.display", "tui.status_lines", "tui.transcript"):
         monkeypatch.setattr(f"agentforge.{module}.duration_text", lambda _seconds: "0.1s")
     monkeypatch.setitem(looks._SIGNS, "spin", ("⠋", "|"))  # type: ignore[arg-type] # a dict
     stands = flow.standing  # how many tokens a request takes depends on where the folder is

@@ -161,6 +161,27 @@ def test_the_approval_of_an_edit_shows_every_changed_line(theatre: Theatre, size
     theatre.play(steps, EDIT, {"text": "Done."}, size=size)
 
 
+def test_a_resumed_session_shows_the_diffs_of_before(theatre: Theatre) -> None:
+    async def first(stage: Stage) -> None:
+        await stage.say("change it")
+        await stage.modal("ApprovalScreen")
+        await stage.pilot.press("shift+tab")
+        await stage.idle()
+        seen.append([view._parts for view in stage.app.transcript.query(DiffView)])
+
+    async def second(stage: Stage) -> None:
+        await stage.until(lambda: "Done." in stage.text(), what="the conversation of before")
+        assert '3 +     return text.upper() + "!"' in stage.text()
+        seen.append([view._parts for view in stage.app.transcript.query(DiffView)])
+
+    seen: list[object] = []
+    write = call("write_file", path="new.txt", content="x\ny\n")
+    app = theatre.play(first, EDIT, write, {"text": "Done."})
+    theatre.play(second, session=app.engine.chat.session_id)
+    assert len(seen[0]) == 2  # type: ignore[arg-type]
+    assert seen[0] == seen[1]
+
+
 def test_a_diff_is_coloured_over_the_whole_width_and_long_lines_go_on(theatre: Theatre) -> None:
     long = "x = '" + "y" * 100 + "'"
     diff = f"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n ---- not a head\n-old\n+{long}\n"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
+from io import BytesIO
 from pathlib import Path
+from tokenize import detect_encoding
 from typing import TYPE_CHECKING
 
 from agentforge.messages import Picture
@@ -138,12 +140,27 @@ def store(context: ToolContext, path: str, text: str, *, like: TextFile | None) 
     """Write a text file whole, atomically, in the encoding and with the line ends of `like`.
 
     Returns:
-        A note when the file was parseable Python before and is not now, else "".
+        A note when Python cannot load the bytes, or when the file was parseable Python before and is not now, else "".
     Raises:
         Unencodable: the encoding of the file cannot hold the text.
     """
     write_text(context.root / path, text, like=like)
-    return syntax_note(path, text, before=like.text if like is not None else None)
+    unloadable = encoding_note(path, text, encoding=like.encoding) if like is not None else ""
+    return unloadable or syntax_note(path, text, before=like.text if like is not None else None)
+
+
+def encoding_note(path: str, text: str, *, encoding: str) -> str:
+    """Say that Python cannot load a source file because its bytes are not in the encoding that it names; "" for all others."""
+    if not path.endswith((".py", ".pyi")) or encoding == "utf-8":
+        return ""
+    data = text.encode(encoding)
+    try:
+        named, _ = detect_encoding(BytesIO(data).readline)
+        data.decode(named)
+    except (SyntaxError, UnicodeDecodeError):
+        line = f"# -*- coding: {encoding} -*-"
+        return f"Note: Python cannot load {path}: its bytes are {encoding}, which no line of it says; make {line} its first line"
+    return ""
 
 
 def syntax_note(path: str, text: str, *, before: str | None = None) -> str:

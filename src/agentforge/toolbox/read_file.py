@@ -27,7 +27,8 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
             pictures=(picture,),
         )
     offset, limit = number(arguments, "offset", default=1), number(arguments, "limit", default=_LINES)
-    lines = _lines(_files.read(context, path).text)
+    file = _files.read(context, path)
+    lines = _lines(file.text)
     if offset > max(1, len(lines)):
         raise ToolError(_beyond(path, offset, len(lines)))
     part = lines[offset - 1 : offset - 1 + limit]
@@ -41,6 +42,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
         text=_files.numbered([_short(line) for line in part], first=offset),
         artifacts=(path,) if here else (),
         next_actions=more,
+        note=_files.encoding_note(path, file.text, encoding=file.encoding),
         view={"path": path, "offset": offset, "limit": limit} if here else None,
     )
 

@@ -199,7 +199,7 @@ class Flow:
         self._mode = None
         self._context_tokens = state.talk.sent_tokens if state.talk.entries else 0
         if state.talk.entries:
-            await self._app.transcript.show_history(state.talk)
+            await self._app.transcript.show_history(state.talk, self._app.engine.root)
         elif not state.talk.turn:
             await self._app.transcript.remark("a new session; F1 shows keys and commands", kept=False)
         for note in self._app.engine.chat.notes:

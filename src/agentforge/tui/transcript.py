@@ -17,6 +17,7 @@ from agentforge.app.sessions.display import (
     begun,
     cost_text,
     duration_text,
+    earlier_change,
     ended,
     output_of,
     skill_words,
@@ -36,6 +37,8 @@ from agentforge.tui.rows import CallRow, Remarked, Said
 from agentforge.tui.thinking import Thinking
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.events import Paste
     from textual.widgets import Markdown
 
@@ -210,25 +213,27 @@ class Transcript(VerticalScroll):
         for words in skill_words(event):
             await self.remark(words)
 
-    async def show_history(self, talk: Talk) -> None:
-        """Show the end of a conversation that goes on."""
+    async def show_history(self, talk: Talk, root: Path) -> None:
+        """Show the end of a conversation that goes on in a folder."""
         async with self._alone:
             entries = talk.entries[-_HISTORY:]
             if len(talk.entries) > len(entries):
                 await self.remark(f"{len(talk.entries) - len(entries)} earlier messages are not shown")
-            arguments: dict[str, str] = {}
+            arguments: dict[str, Mapping[str, object]] = {}
             for entry in entries:
-                arguments |= {str(call["call_id"]): _telling(call) for call in entry.calls}
-                await self._show_entry(entry, arguments.get(entry.call_id, ""))
+                arguments |= {str(call["call_id"]): _arguments(call) for call in entry.calls}
+                await self._show_entry(entry, arguments.get(entry.call_id, {}), root)
 
-    async def _show_entry(self, entry: Entry, argument: str) -> None:
+    async def _show_entry(self, entry: Entry, arguments: Mapping[str, object], root: Path) -> None:
         """Show a message of an earlier time."""
         if entry.kind == "user":
             await self.said(_HANDED_OVER.split(entry.text)[0])
         elif entry.kind == "tool":
             status = entry.status if entry.status in ("success", "error", "denied") else "success"
             result = entry.summary.removeprefix(f"{entry.name}: ")
-            row = CallRow(CallLine(name=entry.name, argument=argument, status=status, result=result), signs=self.signs)
+            line = CallLine(name=entry.name, argument=telling(arguments), status=status, result=result)
+            change = earlier_change(entry.name, arguments, entry.summary, root) if status == "success" else ""
+            row = CallRow(line, signs=self.signs, diff=change)
             row.output = output_of(entry.text)
             await self._add(row)
         elif entry.kind == "assistant" and entry.text:
@@ -298,13 +303,13 @@ class Transcript(VerticalScroll):
             await self.remove_children(list(children)[:_DROPPED])
 
 
-def _telling(call: Mapping[str, object]) -> str:
-    """The argument of a recorded call that tells most."""
+def _arguments(call: Mapping[str, object]) -> Mapping[str, object]:
+    """The arguments of a recorded call; none where the model wrote no object."""
     try:
         arguments = json.loads(str(call["arguments"]))
     except ValueError:
-        return ""
-    return telling(arguments) if isinstance(arguments, dict) else ""
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 class _Alone:

@@ -150,6 +150,8 @@ def test_what_is_no_repository_or_no_commit_is_refused(history: Past, tmp_path: 
     [
         ("src/kit.py", "code"), ("kit.test.ts", "test"), ("tests/data/a.json", "test"), ("CHANGES.rst", "document"),
         ("setup.cfg", "configuration"), ("vendor/x/y.go", "generated"), ("Cargo.lock", "generated"),
+        ("src/__snapshots__/a.snap", "test"), ("pkg/testdata/x.golden", "test"), ("fixtures/a.json", "test"),
+        ("fixtures/load.py", "code"), ("kit/tests.py", "test"),
     ],
 )  # fmt: skip
 def test_a_role_is_told_by_the_path(path: str, role: str) -> None:

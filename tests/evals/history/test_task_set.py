@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 import yaml
 
 from agentforge.cli.startup.entry import run
+from agentforge.config.settings import load
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.requests import action_of, message_of
+from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.task_sets import load_set
 
 from .past import Past
@@ -118,6 +121,58 @@ def test_without_a_task_nothing_is_written(past: Past, tmp_path: Path, capfd: py
     assert run(["eval", "from-history", str(past.folder), "--last", "2", "--out", str(out)]) == 4
     assert "Nothing was written." in capfd.readouterr().out
     assert list((tmp_path / "deep").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"pytest.ini": "[pytest]\npythonpath = .\npython_files = check_*.py tests.py\n"},
+        {"tox.ini": "[pytest]\npythonpath = .\npython_files =\n    check_*.py\n    tests.py\n"},
+        {"setup.cfg": "[tool:pytest]\npythonpath = .\npython_files = check_*.py tests.py\n"},
+        {
+            "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\npython_files = ["check_*.py", "tests.py"]\n'
+        },
+    ],
+    ids=lambda config: next(iter(config)),
+)
+@pytest.mark.parametrize("name", ["kit_tests/check_kit.py", "tests.py"])
+def test_a_project_names_its_test_files_itself(
+    history: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: dict[str, str], name: str
+) -> None:
+    monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path / "home"))
+    history.commit("base", {"kit.py": BASE, name: OLD_TEST, **config})
+    test = f"{OLD_TEST}\n\ndef test_none():\n    assert first([]) == open('fixtures/none.txt').read()\n"
+    history.commit("Fix none", {"kit.py": FIXED, name: test, "fixtures/none.txt": ""})
+    out = tmp_path / "set"
+    assert run(["eval", "from-history", str(history.folder), "--last", "1", "--out", str(out)]) == 0
+    (task,) = load_set(str(out)).tasks
+    assert set(task.hidden) == {name, "fixtures/none.txt"}
+    settings = load(history.folder, {})
+    told = [
+        hidden_failures(history.folder, rev, task.hidden, settings=settings, environ=os.environ)
+        for rev in ("HEAD", "HEAD~")
+    ]
+    assert told[0] == () and any("test_none" in one for one in told[1])
+
+
+def test_a_title_that_steers_a_terminal_or_says_nothing_makes_no_file_that_cannot_be_read(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    past.commit("start again", {"kit.py": BASE, "tests/test_kit.py": OLD_TEST})
+    better = f"{OLD_TEST}\n\ndef test_none():\n    assert first([]) == ''\n"
+    past.commit(
+        "fix\x1b[31m the\x07 bell\x0b\x85\u202e\n\nIt rang\x7f.", {"kit.py": FIXED, "tests/test_kit.py": better}
+    )
+    past.commit("start again", {"kit.py": BASE, "tests/test_kit.py": OLD_TEST})
+    past.commit("(#12)", {"kit.py": FIXED, "tests/test_kit.py": better})
+    past.commit("\x1b]0;x\x07 only words", {"README.md": "x\n"})
+    out = tmp_path / "set"
+    assert run(["eval", "from-history", str(past.folder), "--last", "5", "--out", str(out)]) == 0
+    (task,) = load_set(str(out)).tasks
+    assert task.request.split("\n")[0].startswith("Fix the bell") and "It rang." in task.request
+    written = "".join(path.read_text("utf-8") for path in (out / task.name / "task.yaml", out / "left-out.txt"))
+    assert not [sign for sign in written if not (sign.isprintable() or sign == "\n")]
+    assert "(#12): its message says nothing that could be asked for" in written
 
 
 def test_a_folder_that_holds_something_and_a_bare_repository_are_refused(

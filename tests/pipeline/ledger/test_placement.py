@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from agentforge_run_states import with_fields
 from agentforge_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
 
@@ -13,6 +14,7 @@ from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.ledger.placement import DO_IT, LEAVE_IT, left_out, questions, standing_examples
 from agentforge.pipeline.ledger.promises import ALONE, NOT_ALONE, doubtful, undecided_examples
 from agentforge.pipeline.ledger.shown import ask_lines, asked_text, left_to_see
+from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import going_back
 from agentforge.pipeline.stages import load_stages
 
@@ -104,6 +106,18 @@ def test_a_broken_example_is_asked_about_once_and_only_where_there_is_a_ledger()
     assert doubtful(state, undecided_examples(state), stage="green") is not None
     settled = with_fields(state, escalations=asked("green", decision="answer", text="it must stay", stated="f(1)"))
     assert undecided_examples(settled) == []
+
+
+@pytest.mark.parametrize("examiner", [{}, {"model": ""}], ids=["no examiner", "nothing to examine"])
+def test_what_a_later_stage_breaks_is_asked_about_before_the_delivery(examiner: dict[str, Any]) -> None:
+    row = {"call": "f(2)", "text": "f(2) -> 3; it is 4 now", "before": "", "beside": ["open(1)"]}
+    facts = {"green": {"held_out": {}}, "refactor": {"held_out": {"conditional": [row]}}}
+    state = with_fields(_with_ledger(inside("deliver", facts=facts)), examiner=examiner)
+    (begin,) = load_stages()["deliver"].begins_with
+    wanted = begin(state, _ORDER)
+    assert isinstance(wanted, Ask) and (wanted.stage, "open(1)" in wanted.question) == ("deliver", True)
+    settled = with_fields(state, escalations=asked("deliver", decision="answer", text=NOT_ALONE, stated="f(2)"))
+    assert begin(settled, _ORDER) is None
 
 
 def test_an_example_that_fails_by_itself_is_shown_with_what_stands_beside_it() -> None:

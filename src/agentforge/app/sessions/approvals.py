@@ -181,7 +181,7 @@ def preview(name: str, arguments: Mapping[str, object], root: Path, *, paths: tu
         return str(arguments.get("patch", ""))
     if len(paths) != 1 or name not in _KNOWN:
         return ""
-    before = _content(root / paths[0])
+    before = content_of(root / paths[0])
     after = _after(name, arguments, before)
     if after is None:
         return ""
@@ -205,7 +205,7 @@ def change_of_call(name: str, arguments: str, root: Path) -> tuple[str, str | No
     if not isinstance(path, str) or not path:
         return None
     file = root / path
-    before = _content(file)
+    before = content_of(file)
     after = _after(name, given, before)
     return None if after is None else (str(file), before if file.is_file() else None, after)
 
@@ -233,7 +233,8 @@ def _after(name: str, arguments: Mapping[str, object], before: str) -> str | Non
     return None
 
 
-def _content(file: Path) -> str:
+def content_of(file: Path) -> str:
+    """The text of a file; "" where there is none that can be read."""
     try:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError:  # a new file, or a folder: the tool itself says so

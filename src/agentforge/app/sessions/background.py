@@ -14,6 +14,7 @@ from typing import Any
 from agentforge.frozen import dataclass
 
 _TAIL = 400
+_PATIENCE_S = 20.0
 _WAITS = "has a question for you: /resolve"
 _TASKS = "tasks"
 
@@ -114,6 +115,15 @@ class Job:
         if code is not None and not self.line.outcome:
             self.line = _changed(self.line, outcome="failed", error=self._complaint() or f"exit code {code}")
         return self.line
+
+    def stop(self) -> None:
+        """End it as Ctrl-C would, its children too; the task can be resumed."""
+        self.process.terminate()
+        try:
+            self.process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def _complaint(self) -> str:
         text = self._output.with_suffix(".err").read_text("utf-8", "replace").strip()

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.app.sessions.approvals import preview
+from agentforge.app.sessions.approvals import content_of, preview
 from agentforge.events.kinds.conversation import HistoryCompacted, SessionChanged, WindowFilling
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
@@ -37,6 +38,8 @@ _TELLING = (
     "paths",
     "intent",
 )
+_AT_LINE = re.compile(r"\bat line (\d+)")
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
 _ARGUMENT = 400
 _RESULT = 200
 
@@ -125,6 +128,32 @@ def change_of(event: ToolStarted, root: Path) -> str:
 
     path = event.arguments.get("path")
     return preview(event.name, event.arguments, root, paths=(path,) if isinstance(path, str) else ())
+
+
+def earlier_change(name: str, arguments: Mapping[str, object], summary: str, root: Path) -> str:
+    """What a file tool changed in a call that is over, as a unified diff; "" where it changed no file.
+
+    An edit whose new text still stands once in its file is shown in its lines; else as far as the call itself tells.
+
+    Args:
+        summary: of the result: it says at which line an edit was made.
+    Side effects: reads the file as it is now.
+    """
+    if name == "apply_patch":
+        return str(arguments.get("patch", ""))
+    if name not in ("edit", "write_file", "append_file"):
+        return ""
+    path = str(arguments.get("path", ""))
+    old = str(arguments.get("old_string", "")) if name == "edit" else ""
+    new = str(arguments.get("new_string" if name == "edit" else "content", ""))
+    now = content_of(root / path) if name == "edit" else ""
+    whole = bool(new) and now.count(new) == 1
+    before, after = (now.replace(new, old), now) if whole else (old, new)
+    found = _AT_LINE.search(summary)
+    above = int(found[1]) - 1 if found is not None and name == "edit" and not whole else 0
+    rows = unified_diff(before.splitlines(), after.splitlines(), f"a/{path}", f"b/{path}", lineterm="")
+    moved = (_HUNK.sub(lambda at: f"@@ -{int(at[1]) + above}{at[2] or ''} +{int(at[3]) + above}", row) for row in rows)
+    return "\n".join(moved)
 
 
 def duration_text(seconds: float) -> str:

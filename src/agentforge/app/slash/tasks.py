@@ -61,6 +61,8 @@ def _status(chat: Chat, rest: str) -> SlashReply:
 
 def _tasks(chat: Chat, rest: str) -> SlashReply:
     """The tasks that this session started, each with what it asks."""
+    if rest.partition(" ")[0] == "stop":
+        return _stop(chat, rest.partition(" ")[2].strip())
     if rest:
         return _status(chat, rest)
     known = {line.task_id: line for line in recorded_lines(chat.log.folder) if line.task_id}
@@ -81,6 +83,27 @@ def _tasks(chat: Chat, rest: str) -> SlashReply:
         text="\n".join([*lines, *(["", questions.text] if waiting else [])]),
         data={"tasks": [_row_value(row) for row in rows], "waiting": questions.data["waiting"]},
     )
+
+
+def _stop(chat: Chat, name: str) -> SlashReply:
+    """End tasks of this session that run, as Ctrl-C would in their terminal."""
+    running = [job for job in chat.jobs if job.process.poll() is None]
+    chosen = [job for job in running if name == "all" or name in (job.look().task_id, job.title)]
+    if not name or (not chosen and name != "all"):
+        names = ", ".join(job.look().task_id or job.title for job in running) or "none"
+        raise UsageError(
+            f"this session runs no task {name}".rstrip(), hint=f"/tasks stop TASK | all; it runs here: {names}"
+        )
+    for job in chosen:
+        job.stop()
+    stopped = [job.look().task_id or job.title for job in chosen]
+    told = [f"Stopped: {one}. `agentforge resume {one}` goes on with it." for one in stopped]
+    return SlashReply(text="\n".join(told) or "Nothing ran.", data={"stopped": stopped})
+
+
+def _stoppable(chat: Chat, word: str) -> tuple[str, ...]:
+    running = [job.look().task_id for job in chat.jobs if job.process.poll() is None]
+    return tuple(one for one in ("stop", "all", *running) if one and one.startswith(word))
 
 
 def _resolve(chat: Chat, rest: str) -> SlashReply:
@@ -159,7 +182,11 @@ COMMANDS = (
     SlashCommand(name="start", usage="REQUEST", summary="Start a task of the pipeline in the background.", run=_start),
     SlashCommand(name="status", usage="[task]", summary="Show the tasks of this repository.", run=_status),
     SlashCommand(
-        name="tasks", usage="[task]", summary="Show the tasks of this session, and what they ask.", run=_tasks
+        name="tasks",
+        usage="[task | stop task | stop all]",
+        summary="Show the tasks of this session and what they ask, or stop them.",
+        run=_tasks,
+        complete=_stoppable,
     ),
     SlashCommand(
         name="resolve",

@@ -47,9 +47,9 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
                 escalation_id=f"E{len(state.people.escalations) + 1}",
                 stage="",
                 kind="stuck",
-                reason=f"driving it {why}",
-                question="The queue has set this task aside, so that it takes no more workers with it. "
-                "Find out why (memory, disk, a command that kills its parent), then answer `again`; or abort it.",
+                reason=f"work on this task {why}",
+                question="The queue has set this task aside, so that it ends no more workers. Find out why that happens "
+                "(memory, disk, a command that kills its parent). Then answer `again`, or abort the task.",
                 options=("again",),
                 context={_KEY: times},
             )

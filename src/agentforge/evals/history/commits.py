@@ -10,10 +10,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from agentforge.errors import RepositoryError, UsageError
+from agentforge.evals.trials.test_files import BY_DEFAULT, is_test_file, python_patterns
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 from agentforge.workspace.git.command import GitCommand, call_as_user
@@ -50,6 +52,8 @@ _GENERATED_NAMES = frozenset(
     }
 )  # fmt: skip
 _GENERATED_ENDS = (".min.js", ".min.css", ".map", "_pb2.py", "_pb2.pyi", ".pb.go")
+_OF_TESTS = frozenset({"testdata", "test_data", "test-data", "__snapshots__", "__fixtures__", "__mocks__"})
+_DATA_OF_TESTS = frozenset({"fixtures", "snapshots", "cassettes"})
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc", ".html", ".css"})
 _DOCUMENT_NAMES = frozenset({"AUTHORS", "CHANGES", "CHANGELOG", "NEWS", "README", "HISTORY", "LICENSE", "CONTRIBUTORS"})
 _SUBMODULE = "160000"
@@ -143,6 +147,7 @@ class History:
         self.has_checkout = self.command.top != self.command.git_dir
         kept = self.command.common_dir / "shallow"
         self._ends = frozenset(kept.read_text("ascii").split()) if kept.is_file() else frozenset()
+        self._patterns = python_patterns(partial(self.text, "HEAD"))
 
     def read(
         self, *, last: int | None = None, shas: Sequence[str] = (), keep: frozenset[Reason] = frozenset()
@@ -223,7 +228,7 @@ class History:
                 path=new,
                 old_path="" if status == "added" else old,
                 status=status,
-                role=role_of(new),
+                role=role_of(new, self._patterns),
                 submodule=_SUBMODULE in (old_mode, new_mode),
             )
             found.append(one)
@@ -247,16 +252,26 @@ class History:
             )
 
 
-def role_of(path: str) -> Role:
-    """Tell from its path what a file is for."""
+def role_of(path: str, patterns: Sequence[str] = BY_DEFAULT) -> Role:
+    """Tell from its path what a file is for.
+
+    Args:
+        patterns: of the names of Python's test files.
+    """
     place = PurePosixPath(path)
     if place.name in _GENERATED_NAMES or path.endswith(_GENERATED_ENDS) or _GENERATED_FOLDERS & set(place.parts[:-1]):
         return "generated"
-    if is_test_path(path):
+    if is_test_path(path) or is_test_file(path, patterns) or _is_test_data(place):
         return "test"
     if place.suffix.lower() in _DOCUMENTS or place.stem.upper() in _DOCUMENT_NAMES:
         return "document"
     return "code" if language_of(path) else "configuration"
+
+
+def _is_test_data(place: PurePosixPath) -> bool:
+    """Whether a file that is no code lies in a folder that holds what tests read and compare with."""
+    folders = {folder.lower() for folder in place.parts[:-1]}
+    return bool(folders & _OF_TESTS) or (language_of(str(place)) is None and bool(folders & _DATA_OF_TESTS))
 
 
 def chosen_commits(words: str) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.evals.history.commits import History, HistoryCommit
-from agentforge.evals.trials.hidden import holds_tests
+from agentforge.evals.trials.test_files import holds_tests, python_patterns
 from agentforge.suite.test_environment import Edits, run_tree, sound
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.code.relevance import is_test_path
@@ -59,10 +60,12 @@ def evidence_of(commit: HistoryCommit, history: History, rig: Rig) -> HistoryEvi
     """
     if not commit.tests and not any(one.role == "code" for one in commit.products):
         return HistoryEvidence(files={}, reason=ALL_PASS)
+    patterns = python_patterns(partial(history.text, commit.sha), runner=rig.plan.runner)
     paths = [one.path for one in commit.tests if one.status != "deleted"]
-    texts = {path: history.text(commit.sha, path) for path in paths or _neighbours(commit, history)}
+    texts = {path: history.text(commit.sha, path) for path in paths or _neighbours(commit, history, patterns)}
     files = {path: text for path, text in texts.items() if text is not None}
-    found = HistoryEvidence(files=files, run=tuple(path for path, text in files.items() if holds_tests(path, text)))
+    run = tuple(path for path, text in files.items() if holds_tests(path, text, patterns))
+    found = HistoryEvidence(files=files, run=run)
     if len(files) < len(texts):
         return _without(found, "a file of its tests is no UTF-8 text")
     if not found.run:
@@ -75,7 +78,7 @@ def evidence_of(commit: HistoryCommit, history: History, rig: Rig) -> HistoryEvi
         return _without(found, f"its tests cannot be run here: {exc.message}")
 
 
-def _neighbours(commit: HistoryCommit, history: History) -> list[str]:
+def _neighbours(commit: HistoryCommit, history: History, patterns: Sequence[str]) -> list[str]:
     """The test files that speak of the changed code, for a commit that changes no test; the shortest ones."""
     places = [PurePosixPath(one.old_path) for one in commit.products if one.role == "code" and one.old_path]
     stems = [place.parent.name if place.stem in _PACKAGES else place.stem for place in places]
@@ -83,7 +86,7 @@ def _neighbours(commit: HistoryCommit, history: History) -> list[str]:
     found = []
     for path in history.files(commit.sha):
         text = history.text(commit.sha, path) if spoken is not None and is_test_path(path) else None
-        if text is not None and spoken is not None and spoken.search(text) and holds_tests(path, text):
+        if text is not None and spoken is not None and spoken.search(text) and holds_tests(path, text, patterns):
             found.append((len(text), path))
     return [path for _, path in sorted(found)[:_MOST_NEIGHBOURS]]
 

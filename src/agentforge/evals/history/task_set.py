@@ -22,6 +22,7 @@ from agentforge.evals.history.evidence import evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written
 from agentforge.evals.trials.hidden import rig_of
 from agentforge.evals.trials.task import FILE
+from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 LEFT_OUT = "left-out.txt"
 UNEDITED = "unedited"
 _SLUG = 40  # characters
+_UNSAID = "its message says nothing that could be asked for; --model writes a request from its tests"
 _NAMED = 12  # tests in the note above a request
 
 
@@ -80,7 +82,7 @@ class SetFolder:
 
     def finish(self, made: Sequence[Made]) -> None:
         """Write who was left out, and move the set to its place."""
-        lines = [f"{one.sha[:12]} {one.subject}: {one.reason}\n" for one in made if one.reason]
+        lines = [f"{one.sha[:12]} {_printable(f'{one.subject}: {one.reason}')}\n" for one in made if one.reason]
         (self.draft / LEFT_OUT).write_text("".join(lines), "utf-8")
         self.draft.chmod(0o755)
         if self.place.exists():
@@ -116,6 +118,9 @@ def tasks_from(
             if isinstance(one, LeftOut):
                 yield Made(sha=one.sha, subject=one.subject, reason=one.message)
                 continue
+            if model is None and not message_of(one):
+                yield Made(sha=one.sha, subject=one.subject, reason=_UNSAID)
+                continue
             found = evidence_of(one, history, rig)
             if found.reason:
                 yield Made(sha=one.sha, subject=one.subject, reason=found.reason)
@@ -129,7 +134,7 @@ def _written_task(
     request, tokens = message_of(commit), 0
     if model is not None:
         request, tokens = written(commit, _tests_diff(commit, history), model)
-    name = f"{commit.sha[:9]}-{_slug(commit.subject)}"
+    name = f"{commit.sha[:9]}-{_slug(clean(commit.subject))}"
     value: dict[str, Any] = {
         "request": request,
         "action": action_of(commit),
@@ -161,7 +166,12 @@ def _note(commit: HistoryCommit, found: HistoryEvidence, *, by_hand: bool) -> st
             "The request is the commit's message. Edit it: say what the hidden tests want and the message does not, every name",
             f"and exact value they use. Then remove the tag {UNEDITED}.",
         ]
-    return "".join(f"# {' '.join(line.split())}\n" for line in lines)
+    return "".join(f"# {_printable(line)}\n" for line in lines)
+
+
+def _printable(text: str) -> str:
+    """A text on one line, without what no YAML may hold and no terminal should get."""
+    return " ".join(clean(text).split()).encode("utf-8", "replace").decode()
 
 
 def _yaml(value: Mapping[str, Any]) -> str:
@@ -176,8 +186,8 @@ def _yaml(value: Mapping[str, Any]) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Plain.add_representer(str, block)
-    clean = {**value, "request": "\n".join(line.rstrip() for line in str(value["request"]).splitlines())}
-    return str(yaml.dump(clean, Dumper=Plain, allow_unicode=True, sort_keys=False, width=120))
+    plain = {**value, "request": "\n".join(line.rstrip() for line in clean(str(value["request"])).splitlines())}
+    return str(yaml.dump(plain, Dumper=Plain, allow_unicode=True, sort_keys=False, width=120))
 
 
 def _slug(text: str) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
-from agentforge.languages.catalogue import has_tests
+from agentforge.evals.trials.test_files import holds_tests, python_patterns
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import file_of
-from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
 
@@ -45,12 +45,13 @@ def hidden_failures(
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
 
-    tests = [path for path, text in hidden.items() if holds_tests(path, text)]
     with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
         rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
+        patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
+        tests = [path for path, text in hidden.items() if holds_tests(path, text, patterns)]
         edits = Edits(files={path: text.encode() for path, text in hidden.items()})
         run = run_tree(rig, rig.git.tree_of(commit), tests=tests, edits=edits, protected=tests)
-    problems = list(_failures(run, hidden, frozenset(uncounted)))
+    problems = list(_failures(run, {path: hidden[path] for path in tests}, frozenset(uncounted)))
     if not problems and not sound(run, rig.plan):
         problems = [f"the test run is no evidence: {'; '.join(run.problems) or 'a control did not hold'}"]
     return tuple(problems)
@@ -70,23 +71,14 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     return Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=limit)
 
 
-def holds_tests(path: str, text: str) -> bool:
-    """Whether a file is one that a runner is told to run: a test file of pytest by its name, of other languages by its tests."""
-
-    if path.endswith(".py"):
-        return is_test_file(path)
-    return is_test_path(path) and has_tests(path, text.encode())
-
-
-def is_test_file(path: str) -> bool:
-    """Whether pytest collects the file by its name."""
-    name = PurePosixPath(path)
-    return name.suffix == ".py" and (name.stem.startswith("test_") or name.stem.endswith("_test"))
+def _text_at(git: Git, commit: str, path: str) -> str | None:
+    data = git.show(commit, path)
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str]) -> Iterator[str]:
     heard = {file_of(name) for name in run.outcomes}
-    unheard = any(path not in heard for path, text in hidden.items() if holds_tests(path, text))
+    unheard = any(path not in heard for path in hidden)
     errors = [one for one in run.collection_errors if unheard or file_of(one.id) in hidden]
     for error in errors:  # of other files, where every hidden one was heard, they are not this commit's
         said = error.failure.message if error.failure else error.text
@@ -104,7 +96,7 @@ def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str
 
 def _names(path: str, text: str) -> Iterator[str]:
     """The ids of the test functions that stand in a file; those that a class inherits are left to the run."""
-    if not is_test_file(path):
+    if not path.endswith(".py"):
         return
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):

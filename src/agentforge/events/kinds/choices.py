@@ -43,8 +43,10 @@ class Choice:
         return {**told, **{name: value for name, value in more.items() if value}}
 
 
-ABORT = Choice(label="abort", then="The task ends; its record stays.", decision="abort")
-OWN_WORDS = Choice(label="in your words", then="The run goes on with your answer.", decision="answer", words=True)
+ABORT = Choice(label="abort", then="The task ends for good. Its record stays.", decision="abort")
+OWN_WORDS = Choice(
+    label="in your words", then="AgentForge continues the task with your answer.", decision="answer", words=True
+)
 
 
 def fixed(text: str, then: str) -> Choice:
@@ -60,7 +62,7 @@ def choices_of(item: Escalation) -> tuple[Choice, ...]:
         return (raising(item.reason), *others_of_limit(item.reason), ABORT)
     if item.kind == "approval":
         return (*approving(item.stage, step="step" in item.context), ABORT)
-    then = "The run goes on with this answer."
+    then = "AgentForge continues the task with this answer."
     return (*(fixed(text, then) for text in item.options), OWN_WORDS, ABORT)
 
 
@@ -68,14 +70,22 @@ def approving(stage: str, *, step: bool = False) -> tuple[Choice, Choice]:
     """To approve a result, or the calls of a step; and to refuse them."""
     if step:
         return (
-            Choice(label="approve", then="The calls of this step are carried out.", decision="approve"),
+            Choice(label="approve", then="AgentForge carries out the calls of this step.", decision="approve"),
             Choice(
-                label="reject", then="They are not; the model reads why and goes on.", decision="reject", words=True
+                label="reject",
+                then="AgentForge does not carry them out. The model reads your reason and goes on.",
+                decision="reject",
+                words=True,
             ),
         )
     return (
-        Choice(label="approve", then=f"The result of {stage} counts, and the run goes on.", decision="approve"),
-        Choice(label="reject", then=f"{stage} is done again with your reason.", decision="reject", words=True),
+        Choice(label="approve", then=f"AgentForge accepts the result of {stage} and continues.", decision="approve"),
+        Choice(
+            label="reject",
+            then=f"AgentForge does {stage} again, and the model reads your reason.",
+            decision="reject",
+            words=True,
+        ),
     )
 
 
@@ -86,14 +96,14 @@ def limit_name(reason: str) -> str:
 
 def raising(reason: str) -> Choice:
     """As much of a limit again."""
-    then = "As much again may be used, and the run goes on."
+    then = "The task may use the same amount again, and continues."
     return Choice(label=f"raise {limit_name(reason)}", then=then, decision="approve")
 
 
 def others_of_limit(reason: str) -> tuple[Choice, ...]:
     """To name the new limit; of one that a minute mends, to wait."""
     name = limit_name(reason)
-    then = "So much more may be used (+N), or so much in all (N), and the run goes on."
+    then = "You set a new limit, and the task continues: +N allows so much more, N so much in all."
     return (Choice(label=f"another {name}", then=then, decision="approve", limit=name),)
 
 

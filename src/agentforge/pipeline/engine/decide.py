@@ -135,7 +135,7 @@ def _judge(state: RunState, stage: Stage) -> Effect:
 
 def _question(question: StageQuestion, stage: Stage) -> Ask:
     """What a stage asks; all that it asks comes together."""
-    then = f"{stage.name} goes on with this answer."
+    then = f"AgentForge continues {stage.name} with this answer."
     return Ask(
         stage=stage.name,
         kind="question",
@@ -179,7 +179,7 @@ def _approval(state: RunState, stage: Stage) -> Effect | None:
     return Ask(
         stage=stage.name,
         kind="approval",
-        reason=f"stage {stage.name} is verified and waits for approval",
+        reason=f"the stage {stage.name} is verified and waits for your approval",
         question=f"Is the result of {stage.name} what you want?",
         options=("approve", "reject"),
         context=(("key", f"approve:{verdict.artifact_digest}"), ("artifact_digest", verdict.artifact_digest)),

@@ -38,7 +38,7 @@ def _question(row: Json) -> StageQuestion:
     return StageQuestion(
         key=f"{DISPUTE}:{digest_value([row.get('call'), [result_text(one) for one in results]])[:12]}",
         text=f"{parties} about {row.get('call')}. Which holds?\n{shown}",
-        reason="two results are stated of the same call, and no implementation can give both",
+        reason="two different results are stated for the same call, and no implementation can give both",
         context=((DISPUTE, dict(row)),),
         choices=tuple(_choice(one, results) for one in results if _can_hold(one, results)),
     )
@@ -62,14 +62,14 @@ def _choice(result: Json, results: Sequence[Json]) -> Choice:
     others = [side for other in results if other is not result for side in items(other.get("sides"))]
     changed = list(dict.fromkeys(str(side.get("where")) for side in others if side.get("path")))
     effects = (
-        [f"{', '.join(changed)} is changed as part of the work, so that the call {result_text(result)} there"]
+        [f"AgentForge changes {', '.join(changed)} as part of the work, so that the call {result_text(result)} there"]
         if changed
         else []
     )
     if any(side.get("by") == REQUEST for side in others):
-        effects.append("what the request says otherwise is overruled, and every later stage reads that it is")
+        effects.append("where the request says otherwise, it is overruled, and every later stage is told so")
     label = label_of(result, results)
-    return Choice(label=label, then=f"{'; '.join(effects)}. The report tells it.", decision="answer", text=label)
+    return Choice(label=label, then=f"{'; '.join(effects)}. The report says so.", decision="answer", text=label)
 
 
 def label_of(result: Json, results: Sequence[Json]) -> str:
@@ -170,12 +170,12 @@ def unmet_question(state: RunState, stage: str) -> tuple[str, Json, tuple[Choice
     )
     out = Choice(
         label=REQUEST_HOLDS,
-        then="These tests are taken out, and the suite is measured again without them. The report tells it.",
+        then="AgentForge takes these tests out, and measures the suite again without them. The report says so.",
         decision="answer", text=REQUEST_HOLDS, reopen="red",
     )  # fmt: skip
     kept = Choice(
         label=TEST_HOLDS,
-        then="The specification is written again; where the request says otherwise it is overruled. The report tells it.",
+        then="The model writes the specification again. Where the request says otherwise, it is overruled. The report says so.",
         decision="answer", text=TEST_HOLDS, reopen="spec",
     )  # fmt: skip
     return text, {UNMET: rows}, (*((out,) if _others_remain(rows, state) else ()), kept)
@@ -224,7 +224,7 @@ def check_choices(facts: Json) -> tuple[tuple[str, ...], tuple[Choice, ...]]:
     held_out = facts.get("held_out")
     rows = items(held_out.get("failed")) if isinstance(held_out, Mapping) else []
     calls = tuple(dict.fromkeys(str(row["call"]) for row in rows if row.get("call")))[:_MOST]
-    then = "This check is taken away, the stage is done again without it, and the report tells your answer."
+    then = "AgentForge drops this check and does the stage again without it. The report names your answer."
     return calls, tuple(fixed(_wrong(call), then) for call in calls)
 
 

@@ -84,20 +84,20 @@ def own_choices(event: EscalationRaised, state: RunState, stages: Mapping[str, S
         both = approving(event.stage, step="step" in event.context)
         again = "step" in event.context or done_again(event.stage, state, stages)
         return both if again else both[:1]
-    then = f"{event.stage or 'The run'} goes on with this answer."
+    then = f"AgentForge continues {event.stage or 'the task'} with this answer."
     options = tuple(fixed(text, then) for text in event.options)
     if event.kind == "stuck":
         return (*options, *_of_stuck(event.stage, state, stages))
-    return (*options, replace(OWN_WORDS, then=f"{event.stage or 'The run'} goes on with your answer."))
+    return (*options, replace(OWN_WORDS, then=f"AgentForge continues {event.stage or 'the task'} with your answer."))
 
 
 def _of_stuck(stage: str, state: RunState, stages: Mapping[str, Stage]) -> tuple[Choice, ...]:
     """A stage that has no model can only be measured again, when what it measures was put right."""
     if stage in stages and not done_again(stage, state, stages):
-        return (Choice(label="again", then=f"{stage} is measured again as it stands now.", decision="approve"),)
+        return (Choice(label="again", then=f"AgentForge measures {stage} again, as it is now.", decision="approve"),)
     return (
         replace(
-            OWN_WORDS, then=f"The model of {stage or 'the run'} tries again with your words; its attempts count anew."
+            OWN_WORDS, then=f"The model tries {stage or 'it'} again with your words, and has all of its attempts again."
         ),
         Choice(label="again", then="The model tries again without anything new.", decision="approve"),
     )
@@ -113,7 +113,7 @@ def reopening(event: EscalationRaised, state: RunState) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             label=f"open {name} again",
-            then=f"{name} is done again with your words, starting from what it has; what follows is measured again.",
+            then=f"AgentForge does {name} again with your words, from the work that is there, and measures what follows again.",
             decision="answer",
             words=True,
             reopen=name,

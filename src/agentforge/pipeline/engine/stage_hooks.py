@@ -56,14 +56,14 @@ def stopped(
     if asks and any(item.context.get("hook") == key and item.resolution for item in state.people.escalations.values()):
         return None
     word = "wants a decision about" if asks else "blocks"
-    on = fixed("go on", "The stage goes on.") if asks else fixed("again", "The hook runs once more.")
-    words = replace(OWN_WORDS, then="The hook runs once more, and the model of the stage reads your words.")
+    on = fixed("go on", "The stage continues.") if asks else fixed("again", "AgentForge runs the hook once more.")
+    words = replace(OWN_WORDS, then="AgentForge runs the hook once more, and the model of the stage reads your words.")
     back = approving(stage)[1:] if trigger == "after_agent" else () if asks else (words,)
     return kinds.EscalationRaised(
         escalation_id=f"E{len(state.people.escalations) + 1}",
         stage=stage,
         kind="question",
-        reason=f"a {trigger} hook {word} stage {stage}: {outcome.reason}",
+        reason=f"a {trigger} hook {word} the stage {stage}: {outcome.reason}",
         question="Continue all the same?" if asks else "Do what the hook asks for, then answer `again`.",
         options=("go on",) if asks else ("again",),
         context={"hook": key},

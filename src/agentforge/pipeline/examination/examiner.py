@@ -43,7 +43,7 @@ def examination(state: RunState, order: tuple[str, ...]) -> Effect | None:
         order: the names of all stages.
     """
     if not is_examined(state):
-        return None
+        return doubtful(state, undecided_examples(state), stage="deliver")
     known = state.work.facts.get(EXAMINE, {})
     if known.get("tree") != judged(state.work.trees, "") or (not known.get("reason") and phase(state) != "rerun"):
         return StartStage(
@@ -132,10 +132,10 @@ def _against_the_tree(state: RunState, order: tuple[str, ...]) -> Effect | None:
         question=f"What is right?\n\n{told}",
         context=(("key", key),),
         choices=(
-            fixed("as implemented", "It is delivered as it is; the report names the tests that fail."),
+            fixed("as implemented", "AgentForge delivers the work as it is, and the report names the tests that fail."),
             Choice(
                 label="as the test says",
-                then="The specification is written again with what these tests demand, and all that follows is measured again.",
+                then="The model writes the specification again with what these tests demand, and what follows is measured again.",
                 decision="answer",
                 text="as the tests of the examiner say",
                 reopen="spec",
@@ -173,10 +173,10 @@ def _open_question(row: Json) -> Ask:
         question=f"A reader who saw only your request wrote a test that fails. {told_of(row)}\n\n{row.get('code')}",
         context=(("key", f"{EXAMINE}:open:{row.get('test')}"),),
         choices=(
-            fixed("as implemented", "It is delivered as it is."),
+            fixed("as implemented", "AgentForge delivers the work as it is."),
             Choice(
                 label="the other reading",
-                then="The specification is written again with this reading, and all that follows is measured again.",
+                then="The model writes the specification again with this reading, and AgentForge measures what follows again.",
                 decision="answer",
                 text=f"This has to hold:\n{row.get('code')}",
                 reopen="spec",

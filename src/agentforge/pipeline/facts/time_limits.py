@@ -57,7 +57,7 @@ def within_deadline(
             escalation_id=f"E{len(state.people.escalations) + 1}",
             stage=stage,
             kind="limit",
-            reason=f"deadline: the {limit:.0f} seconds were over while {measuring} was measured; the tests were stopped",
+            reason=f"deadline: the {limit:.0f} seconds were over while AgentForge measured {measuring}; it stopped the tests",
             question="Raise the limit and continue, or abort?",
             context={"measuring": measuring},
         )

@@ -80,13 +80,13 @@ def questions(state: RunState) -> tuple[StageQuestion, ...]:
 def _question(state: RunState, entry: LedgerEntry, becomes: Becomes) -> StageQuestion:
     times = sum(item.context.get(_KEY) == entry.number for item in _asked(state))
     why = f"It says why: {becomes.reason}" if becomes.how == "not_done" else "It does not say why."
-    do_it = fixed(DO_IT, "The specification is written again with it.")
-    leave = fixed(LEAVE_IT, "The run goes on without it, and the report says so.")
-    words = replace(OWN_WORDS, then="The specification is written again with your words.")
+    do_it = fixed(DO_IT, "The model writes the specification again and includes it.")
+    leave = fixed(LEAVE_IT, "The task continues without it, and the report says so.")
+    words = replace(OWN_WORDS, then="The model writes the specification again with your words.")
     return StageQuestion(
         key=f"{_KEY}:{entry.number}:{times}",
         text=f"The specification leaves this part of the request out: {entry.words!r}. {why}",
-        reason="a part of the request is not done",
+        reason="the specification leaves out a part of the request",
         options=(DO_IT, LEAVE_IT),
         context=((_KEY, entry.number), reopens("spec", unless=LEAVE_IT)),
         choices=(leave, do_it, words) if times >= _TRIES else (do_it, leave, words),

@@ -58,11 +58,11 @@ def answered(state: RunState, call: str) -> str:
 def _question(row: Json, stage: str) -> Ask:
     call, beside = str(row.get("call")), texts(row.get("beside"))
     held = row.get("before", "passed") == "passed"  # earlier versions kept no others
-    reason = "an example of the request held before the change and does not hold any more"
-    told, drops, keeps = "That was already so before the change.", WRONG_TODAY, STAYS
+    reason = "an example of the request held before the change, and no longer holds"
+    told, drops, keeps = "That was already so before the change, and no longer is.", WRONG_TODAY, STAYS
     if not held:
-        reason = "an example of the request does not hold by itself, and other code stands beside it"
-        told, drops, keeps = f"Beside it stands {', '.join(map(repr, beside))}.", NOT_ALONE, ALONE
+        reason = "an example of the request does not hold by itself, and the request names other code beside it"
+        told, drops, keeps = f"The request also names {', '.join(map(repr, beside))} beside it.", NOT_ALONE, ALONE
     return Ask(
         stage=stage,
         kind="question",
@@ -70,8 +70,8 @@ def _question(row: Json, stage: str) -> Ask:
         question=f"The request says: {row.get('text')}. {told} Which do you mean?",
         context=(("key", f"{_KEY}:{call}"), (_KEY, call), reopens("green", unless=drops)),
         choices=(
-            fixed(drops, "The run goes on; the report names both results."),
-            fixed(keeps, "The implementation is written again, and the example decides."),
+            fixed(drops, "The task continues, and the report names both results."),
+            fixed(keeps, "The model writes the implementation again, and this example has to hold."),
         ),
     )
 

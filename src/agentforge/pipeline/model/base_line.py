@@ -14,9 +14,9 @@ from agentforge.pipeline.model.stage import Json, action_of, items, texts
 AGAIN, WITHOUT, LONGER = "again", "go on", "longer"
 _TIMES_LONGER = 4
 _THEN = {
-    AGAIN: "The base line is measured anew.",
-    WITHOUT: "The task works with the tests that run; what the others check is not seen.",
-    LONGER: f"The base line is measured anew, and the suite gets {_TIMES_LONGER} times as long.",
+    AGAIN: "AgentForge measures the baseline again.",
+    WITHOUT: "The task continues with the tests that run. AgentForge does not see what the others check.",
+    LONGER: f"AgentForge measures the baseline again, and gives the suite {_TIMES_LONGER} times as long.",
 }
 _UNMEASURED = "the tests cannot be run at the base commit"
 _COUNTED = (

@@ -87,12 +87,15 @@ def reopening(state: RunState) -> Effect | None:
     return Ask(
         stage=state.progress.stage,
         kind="question",
-        reason="the tests are too weak for what [verification] asks",
-        question=f"Deliver all the same? The tests do not notice:\n{listed}",
+        reason="the tests are weaker than your settings in [verification] allow",
+        question=f"Shall AgentForge deliver all the same? The tests do not notice:\n{listed}",
         options=("deliver",),
         context=(("key", key),),
         choices=(
-            fixed("deliver", "The run goes on with the tests as they are; the report names what they do not notice."),
+            fixed(
+                "deliver",
+                "AgentForge delivers with the tests as they are, and the report names what they do not notice.",
+            ),
         ),
     )
 

@@ -155,11 +155,11 @@ def _question(state: RunState, need: Need) -> Ask:
         kind="conflict",
         reason=f"{need.words} is not available: {seen.get('seen')}",
         question=f"This task needs {need.words}{why}. Provide it and answer `again`, or answer `{WITHOUT}` to continue "
-        f"without it. The trails:{named}",
+        f"without it. The records are here:{named}",
         options=("again", WITHOUT),
         choices=(
-            fixed("again", "The run looks whether it is there now."),
-            fixed(WITHOUT, "The run goes on and does without it."),
+            fixed("again", "AgentForge looks whether it is there now."),
+            fixed(WITHOUT, "The task continues without it."),
         ),
         context=(("needs", need.key), ("trails", tuple(trails) if isinstance(trails, list) else ())),
     )

@@ -98,5 +98,5 @@ def _none_passed(state: RunState, stage: str) -> Effect | None:
         reason=f"none of {state.brief.candidates} independent attempts passed all rules",
         question=f"What should happen next? Say what is missing, and AgentForge makes one more attempt with your answer.\n{rows}",
         context=(("key", key), ("attempt", 0)),
-        choices=(replace(OWN_WORDS, then=f"One more attempt at {stage} is made with your words."),),
+        choices=(replace(OWN_WORDS, then=f"AgentForge makes one more attempt at {stage} with your words."),),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import random
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from agentforge.languages.changed_part import ChangedPart, changed_part
@@ -35,7 +36,7 @@ def mutants_of(path: str, data: bytes, *, lines: int, before: bytes | None = Non
             if not _is_of(part, place, change[0], source):
                 continue
             made = source.replaced(*change)
-            if made not in seen and _compiles(made):
+            if made not in seen and _compiles(_statement(tree, change[0], source, made)):
                 seen.add(made)
                 found.append(_mutant(path, place, kind, change, source=source, made=made))
     return tuple(sorted(found, key=lambda one: one.line))
@@ -78,6 +79,22 @@ def _mutant(
     line, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]  # operators replace placed nodes
     before, after = short(source.text(node)), short(text)
     return Mutant(path=path, line=line, last=last, kind=kind, owner=place.owner, before=before, after=after, data=made)
+
+
+def _statement(tree: ast.Module, node: ast.AST, source: MutatedSource, made: bytes) -> bytes:
+    """The statement at the top of a mutated file that was changed: to compile all the others anew, too, would tell no more."""
+    line: int = node.lineno  # type: ignore[attr-defined]  # operators replace placed nodes
+    at = bisect_right(tree.body, line, key=_first_line) - 1
+    if at < 0 or not source.data.isascii():  # what other characters mean, the head of the file may say
+        return made
+    last = tree.body[at].end_lineno or line
+    rest = len(source.data) - (source.starts[last] if last < len(source.starts) else len(source.data))
+    return made[source.starts[_first_line(tree.body[at]) - 1] : len(made) - rest]
+
+
+def _first_line(node: ast.stmt) -> int:
+    """Where a statement begins, with its decorators."""
+    return min((one.lineno for one in getattr(node, "decorator_list", ())), default=node.lineno)
 
 
 def _compiles(data: bytes) -> bool:

@@ -36,7 +36,7 @@ def places_first(state: RunState, _order: Sequence[str] = ()) -> Effect | None:
         stage="analyze",
         kind="stuck",
         reason=problem,
-        question='Go on with a larger model (start again with --model, or [model] profile = "full"), and answer `abort` here.',
+        question='A larger model may do it. Answer `abort` here, and start again with --model, or with [model] profile = "full".',
         options=("abort",),
         choices=(ABORT,),
     )
@@ -48,8 +48,8 @@ def _by_hand(problem: str) -> Effect:
         stage="analyze",
         kind="stuck",
         reason=problem,
-        question="Settle that first, or start again with a request that says it exactly, or with a larger model "
-        '(--model, [model] profile = "full"); answer `abort` here.',
+        question="Answer `abort` here and settle that first. Or start again with a request that says it exactly, or with "
+        'a larger model (--model, [model] profile = "full").',
         options=("abort",),
         choices=(ABORT,),
     )
@@ -67,8 +67,8 @@ def one_that_fails(state: RunState) -> Effect | None:
         stage="red",
         kind="stuck",
         reason="every example of the request holds at the base already",
-        question=f"{shown} today, {says}; which call gives a wrong value? Answer like: {_like(held[0])}",
-        choices=(replace(OWN_WORDS, then="Your example becomes a test, and the run goes on with it."), ABORT),
+        question=f"{shown} today, {says}. Which call gives a wrong value? Answer like this: {_like(held[0])}",
+        choices=(replace(OWN_WORDS, then="Your example becomes a test, and the task continues with it."), ABORT),
         context=(("key", FAILING), ("attempt", state.progress.stages["red"].attempt)),
     )
 
@@ -83,7 +83,7 @@ def _which(state: RunState, problem: str, choices: list[str], chosen: str) -> Ef
     answer = choice_of(state)
     if answer in choices and answer != chosen:
         return MeasurePlaces()
-    reason = "the request names something that stands in several places"
+    reason = "the request names something that is defined in several places"
     return Ask(
         stage="analyze",
         kind="question",
@@ -91,5 +91,5 @@ def _which(state: RunState, problem: str, choices: list[str], chosen: str) -> Ef
         question=problem,
         options=tuple(choices),
         context=(("key", WHICH),),
-        choices=tuple(fixed(text, "That one is meant, and the run goes on.") for text in choices),
+        choices=tuple(fixed(text, "The task continues with this one.") for text in choices),
     )

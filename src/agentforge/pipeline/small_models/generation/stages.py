@@ -116,7 +116,7 @@ def _wanted_place(state: RunState) -> tuple[StageQuestion, ...]:
     if not options or may(state, "place"):
         return ()
     text = "Where does the change belong? Answer with one place of the list."
-    reason = "the request leaves the place open, and the model was graded as not able to choose one"
+    reason = "the request does not name the place, and this model cannot choose one (that is the result of its grade)"
     return (StageQuestion(key=PLACE_QUESTION, text=text, reason=reason, options=tuple(options[:20])),)
 
 
@@ -138,13 +138,13 @@ def _wanted_examples(state: RunState) -> tuple[StageQuestion, ...]:
 def _question(number: int, candidates: tuple[str, ...], state: RunState) -> StageQuestion:
     units = ", ".join(unit.name for unit in units_of(state))
     rows = "\n".join(f"  {position}. {text}" for position, text in enumerate(candidates, 1))
-    how = 'Answer "all", numbers like "1,3", or your own, like: name(2) -> 4; name(-1) raises ValueError'
+    how = 'Answer "all", or numbers such as "1,3", or write your own: name(2) -> 4; name(-1) raises ValueError'
     listed = f"Which of these are right?\n{rows}\n" if rows else "Give one or two examples.\n"
     again = "The last answer held no example. " if number > 1 else ""
     return StageQuestion(
         key=f"examples:{number}",
         text=f"{again}The request has no example{f' of {units}' if units else ''}, so nobody knows what is right. {listed}{how}",
-        reason="a small model does not deliver without examples or tests of a person",
+        reason="with a small model, AgentForge delivers nothing without examples or tests of yours",
         options=("all",) if rows else (),
         context=(("candidates", candidates),),
     )

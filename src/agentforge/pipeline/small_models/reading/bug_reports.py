@@ -120,9 +120,7 @@ def report_questions(state: RunState) -> tuple[StageQuestion, ...]:
         told = _answers(state, PLACE_QUESTION)
         many = len(told) if place_by_person(state) else len(told) + 1
         text = "Which part of the code is the question about? Answer with one place of the list."
-        reason = (
-            "the request names no function, class or file of the repository, and a small model is not asked to guess"
-        )
+        reason = "the request names no function, class or file of the repository, and AgentForge does not let a small model guess"
         places = [
             StageQuestion(key=key, text=text, reason=reason, options=options, closed=True)
             for key in _keys(PLACE_QUESTION, many)
@@ -135,10 +133,11 @@ def report_questions(state: RunState) -> tuple[StageQuestion, ...]:
 def _is_it_enough(state: RunState) -> list[StageQuestion]:
     told = "\n".join(f"  {text}" for row in _rows(state).values() for text in texts(row.get("findings")))[:1500]
     text = (
-        "Is this the answer? A small model's words about code cannot be checked, so only what the code says itself is "
-        f'reported:\n{told}\nAnswer "{ENOUGH}", or abort and start again with a larger model (--model, [model] profile = "full").'
+        "Is this the answer? Nobody can check what a small model says about code, so AgentForge reports only what it reads "
+        f'from the code:\n{told}\nAnswer "{ENOUGH}", or abort and start again with a larger model '
+        '(--model, [model] profile = "full").'
     )
-    reason = "the question is of no kind that syntax trees answer: who calls it, what it raises, where it stands, what it takes"
+    reason = "the syntax tree tells only who calls something, what it raises, where it is and what it takes"
     said = _answers(state, "report")
     agreed = any(text.strip().strip('."').lower() in _AGREED for text in said)
     return [

@@ -121,17 +121,17 @@ def questions_beside(state: RunState) -> tuple[StageQuestion, ...]:
     larger = 'or with a larger model (--model, [model] profile = "full").'
     if rest:
         text = (
-            f'The request also says "{rest}", and a change that needs no model carries out nothing of that. Answer '
-            f'"{ONLY_CHANGE}" when it wants nothing more; or abort, and start again with the change alone, {larger}'
+            f'The request also says "{rest}". AgentForge makes this change without a model, and cannot do that part. Answer '
+            f'"{ONLY_CHANGE}" if you want nothing more; or abort, and start again with the change alone, {larger}'
         )
         return _asked_until(state, text, option=ONLY_CHANGE)
     if not beside or state.brief.tests or not claims_of_request(state.brief.request):
         return ()
     units = ", ".join(unit.name for unit in units_of(state))
     text = (
-        f"The request also wants something of {', '.join(beside)}, but its examples are of {units} alone: nothing would check "
-        f'the rest. Answer "{ONLY_EXAMPLES}" to have {units} and leave the rest as it is; or abort, and start again with '
-        f"examples or tests of all of it, {larger}"
+        f"The request also wants something of {', '.join(beside)}, but its examples are about {units} alone. "
+        f'Nothing would check the rest. Answer "{ONLY_EXAMPLES}" to get {units} and leave the rest as it is; or abort, '
+        f"and start again with examples or tests for all of it, {larger}"
     )
     return _asked_until(state, text, option=ONLY_EXAMPLES)
 
@@ -146,5 +146,5 @@ def _asked_until(state: RunState, text: str, *, option: str) -> tuple[StageQuest
     agreed = any(one.strip().strip('."').lower() in (option, "only", "yes") for one in said)
     many = len(said) if agreed else len(said) + 1
     keys = ["beside", *(f"beside:{number}" for number in range(2, many + 1))][:many]
-    reason = "a small model does not deliver what nothing checks"
+    reason = "with a small model, AgentForge does not deliver what nothing checks"
     return tuple(StageQuestion(key=key, text=text, reason=reason, options=(option,), closed=True) for key in keys)
