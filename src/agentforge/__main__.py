@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from agentforge.cli.startup.later import load_later
-
 _NEW_OBJECTS = 100_000
 """Before garbage is looked for: what starting makes is there to stay, and looking through it costs a tenth of the start."""
 
@@ -33,6 +31,7 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(_NEW_OBJECTS)
+    from agentforge.cli.startup.later import load_later
 
     load_later()
     from agentforge.cli.startup.entry import run

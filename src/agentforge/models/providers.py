@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import file_of
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.dialects.constrained import ConstrainedModel
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.models.dialects.openai_responses import dialect_of
-from agentforge.models.stand_ins.recorded import RecordedModel
-from agentforge.models.stand_ins.scripted import ScriptedModel
 
 if TYPE_CHECKING:
     from agentforge.models.api.model import Model, ModelSpec
@@ -69,6 +66,7 @@ def _server(spec: ModelSpec, *, address: str) -> Model:
 
 def _local(spec: ModelSpec) -> Model:
     """A model of the catalogue, or in a GGUF file; its server, which all projects share, starts when it is first asked."""
+    from agentforge.local.catalogue import file_of
     from agentforge.local.shared_server import Wanted
     from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 
@@ -132,11 +130,15 @@ def _mistral(spec: ModelSpec) -> Any:
 
 def _scripted(spec: ModelSpec) -> Model:
     """Replies from a YAML file, which the model's name is the path of."""
+    from agentforge.models.stand_ins.scripted import ScriptedModel
+
     return ScriptedModel(spec.name)
 
 
 def _recorded(spec: ModelSpec) -> Model:
     """Replies of an earlier run; the model's name is the recording's path."""
+    from agentforge.models.stand_ins.recorded import RecordedModel
+
     return RecordedModel(spec.name)
 
 

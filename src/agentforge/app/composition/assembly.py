@@ -28,11 +28,7 @@ from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.runtime import Runtime, no_guest
-from agentforge.suite.test_environment import Rig
 from agentforge.testing.cache import ResultCache
-from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.snapshots import keep
-from agentforge.workspace.protection.workspace_guard import Guard
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -158,6 +154,9 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
+    from agentforge.workspace.git.repository import Git
+    from agentforge.workspace.protection.workspace_guard import Guard
+
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
     scratch, git = scratch_of(worktree), opened or Git(repo)
@@ -259,6 +258,8 @@ def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Call
 
 
 def _keep(git: Git, state: RunState, tree: str) -> None:
+    from agentforge.workspace.git.snapshots import keep
+
     keep(git, state.identity.run_id, tree=tree, base=state.identity.base_commit, when=state.progress.last_at)
 
 
@@ -357,6 +358,7 @@ def _rig(
     @lru_cache(maxsize=1)
     def rig() -> Rig:
         from agentforge.suite.detection import detect
+        from agentforge.suite.test_environment import Rig
 
         state = now()
         worktree = Path(state.identity.worktree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -11,7 +10,6 @@ from agentforge.config.paths import config_dir, home_dir
 from agentforge.errors import ToolchainError
 from agentforge.hooks.engine import HookEngine, output_limit
 from agentforge.hooks.hook import PROJECT, read_hook
-from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
     from agentforge.config.settings import Settings
@@ -84,6 +82,8 @@ def _hooks_of(layer: Layer, environ: Mapping[str, str]) -> list[Hook]:
 def _runner(
     state: RunState, *, sandbox: Sandbox, environ: Mapping[str, str]
 ) -> Callable[[Hook, Mapping[str, str], bytes], Completed]:
+    from agentforge.workspace.sandbox.box import Box
+
     repo, worktree, own = Path(state.identity.repo), Path(state.identity.worktree), config_dir(environ) / "hooks"
 
     def run(hook: Hook, env: Mapping[str, str], stdin: bytes) -> Completed:
@@ -124,6 +124,8 @@ def _refuse_missing(hook: Hook) -> None:
     Raises:
         ToolchainError: it does not exist, or cannot be executed.
     """
+    import os
+
     script = Path(hook.argv[0])
     if not script.is_absolute():
         return

@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from agentforge.config.settings import Settings
     from agentforge.workspace.git.repository import Git
 
-from agentforge.app.composition.provenance import digests, supplied_tests
 from agentforge.app.tasks.start_options import StartOptions, Watch
-from agentforge.app.tasks.workplace import drop_worktree
-from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
 
 _LONGEST_REQUEST = 1_000_000
 _LEFT_OUT_NAMED = 20
@@ -56,6 +52,8 @@ def begun(
     Raises:
         UsageError: the request is empty or too long.
     """
+    from agentforge.workspace.git.repository import Git
+
     if not options.request.strip():
         raise UsageError(
             "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'
@@ -69,6 +67,8 @@ def begun(
     models = Models(settings=settings, environ=environ, flag=options.model)
     log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.identity.worktree).exists():  # of a run of the same name whose folder was deleted
+        from agentforge.app.tasks.workplace import drop_worktree
+
         drop_worktree(git, log.state)
     return git, models, log
 
@@ -101,6 +101,9 @@ def _create(
     watch: Watch,
     graded: bool,
 ) -> RunLog:
+    from agentforge.app.composition.provenance import digests, supplied_tests
+    from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
+
     workflow = WORKFLOWS[options.workflow]
     profile = SMALL if options.refactoring else models.profile() if workflow.takes_added else ""
     tests = supplied_tests(options.tests, cwd=options.cwd, repo=git.top)

@@ -17,7 +17,6 @@ from agentforge.errors import AgentForgeError, ConflictError, LockedError, Stora
 from agentforge.events import kinds
 from agentforge.pipeline.engine.controller import run_pipeline
 from agentforge.store.log.run_log import RunLog
-from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +37,8 @@ def drive_run(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
+    from agentforge.workspace.git.repository import Git
+
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
     wake_on_the_way(log, environ)

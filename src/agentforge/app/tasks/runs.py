@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 from agentforge.app.tasks.creation import begun
 from agentforge.app.tasks.run_drive import drive_run
 from agentforge.app.tasks.start_options import StartOptions, Watch
-from agentforge.app.tasks.workplace import moved
-from agentforge.workspace.git.repository import Git
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -88,6 +86,9 @@ def resume(
         IntegrityError: its log is not what was written.
         UsageError: an increase of a limit that the task does not have.
     """
+    from agentforge.app.tasks.workplace import moved
+    from agentforge.workspace.git.repository import Git
+
     began = time.monotonic()
     git = Git.open(cwd)
     log = open_task(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S)

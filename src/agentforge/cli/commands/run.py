@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 from agentforge.app.sessions.display import (
     child_progress,
     child_words,
@@ -198,6 +197,8 @@ def _turn(chat: Chat, text: str, notes: tuple[str, ...]) -> TurnResult:
 
 
 def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
+    from agentforge.app.sessions.chat import TurnResult
+
     since, began = Mark.of(chat.state), time.monotonic()
     try:
         result = turn()
@@ -235,6 +236,8 @@ def _show(value: dict[str, Any], *, streamed: bool, work: tuple[str, ...]) -> No
 
 
 def _opened(options: ChatOptions, place: Place, form: Form, *, pieces: bool) -> Chat:
+    from agentforge.app.sessions.chat import Chat
+
     return Chat.open(options, _face(form, pieces=pieces), settings=place.settings, environ=place.environ)
 
 
@@ -324,6 +327,8 @@ def _place_of(given: dict[str, Any]) -> tuple[Place, str]:
 def _options(
     given: dict[str, Any], place: Place, session: str, schema: Mapping[str, object] | None
 ) -> tuple[ChatOptions, tuple[str, ...]]:
+    from agentforge.app.sessions.chat import ChatOptions
+
     names: tuple[str, ...] | None = None
     rules: tuple[str, ...] = ()
     if given["allowed_tools"]:

@@ -11,7 +11,6 @@ from agentforge.app.tasks.added_stages import names_now
 from agentforge.app.tasks.runs import start as start_task
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.running.detachment import enqueue, schedule
-from agentforge.cli.running.first_choice import tell_of_grading, with_model
 from agentforge.cli.running.follow import follow
 from agentforge.cli.running.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place
@@ -168,12 +167,16 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
+    from agentforge.cli.running.first_choice import tell_of_grading
+
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
     place = ensure_trust(
         open_place(given["cwd"], flags=flags, trusting=given["trust"], asks=True), given=given["trust"]
     )
     if not given["detach"]:
+        from agentforge.cli.running.first_choice import with_model
+
         place = with_model(place, given["model"], form=form, again=lambda: open_place(given["cwd"], flags=flags))
     options = options_of(request, given, place)
     if given["detach"]:

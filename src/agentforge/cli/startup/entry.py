@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import click
 
 from agentforge.cli.startup.form import Form, wanted_form
-from agentforge.cli.startup.lazy import agentforge
 from agentforge.cli.startup.streams import checked, prepare
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
 
@@ -63,6 +62,8 @@ def _reported(exc: Exception, *, form: Form) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
+    from agentforge.cli.startup.lazy import agentforge
+
     if _COMPLETE in os.environ:
         from click.shell_completion import shell_complete
 

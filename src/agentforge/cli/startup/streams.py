@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
 from agentforge.errors import StorageError
-from agentforge.tui.looks import knows_unicode
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -132,5 +131,6 @@ def _is_plain(environ: Mapping[str, str]) -> bool:
     said = environ.get("LC_ALL") or environ.get("LANG") or ""
     if not said or "utf" in said.lower():
         return False
+    from agentforge.tui.looks import knows_unicode
 
     return not knows_unicode(environ)

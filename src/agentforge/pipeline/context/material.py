@@ -22,7 +22,6 @@ from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_vi
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
-from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.prompt_text import (
     framed_constraints,
     specification_parts,
@@ -33,8 +32,6 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.stages import FIX, SPLIT
-from agentforge.pipeline.workflows.split.parts import gather_plan
-from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
@@ -53,6 +50,8 @@ def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _of_plan(_stage: str, state: RunState, _runtime: Runtime) -> list[Section]:
+    from agentforge.pipeline.workflows.split.parts import gather_plan
+
     return gather_plan(state)
 
 
@@ -132,6 +131,8 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
+    from agentforge.pipeline.ledger.placement import standing_examples
+    from agentforge.workspace.code.relevance import is_test_path
 
     spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)

@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from agentforge.events.state.run_state import RunState
 from agentforge.globs import is_wild
 from agentforge.pipeline.model.stage import Json, Stage, items, texts
-from agentforge.workspace.code.relevance import is_test_path
 
 TEST_GLOBS = (
     "test/**",
@@ -83,6 +82,8 @@ def named_files(spec: Json) -> tuple[str, ...]:
 
 def superseded_tests(spec: Json) -> tuple[str, ...]:
     """Existing tests that the specification changes or removes, because the request changes what they assert."""
+    from agentforge.workspace.code.relevance import is_test_path
+
     rows = [item for item in items(spec.get("symbols")) if item.get("change") in ("changed", "removed")]
     spelled = [(str(item.get("file", "")), str(item.get("name", ""))) for item in rows]
     named = dict.fromkeys(one for path, name in spelled for one in ((path, name.replace(".", "::")), (path, name)))
@@ -107,6 +108,8 @@ def gone_names(spec: Json) -> tuple[str, ...]:
 
 def product_symbols(spec: Json) -> list[Json]:
     """The declared symbols that are no tests."""
+    from agentforge.workspace.code.relevance import is_test_path
+
     return [item for item in items(spec.get("symbols")) if not (item.get("file") and is_test_path(str(item["file"])))]
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
-from posixpath import join, normpath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from agentforge.safety.policy.decision import decide_call, decide_command
 from agentforge.safety.shell.programs.classes import CommandClass
 
 if TYPE_CHECKING:
@@ -77,6 +73,8 @@ def approval(
 
 def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> Decision:
     """Decide about a call by what its tool declares: the line, the paths, the address."""
+    from agentforge.safety.policy.decision import decide_call, decide_command
+
     line, folder = tool.command(arguments)
     if line:
         return decide_command(line, _in_folder(policy, folder))
@@ -121,6 +119,8 @@ def _instead(part: Part, advice: Mapping[str, str]) -> str:
 
 
 def _is_allowed(name: str, allowed: Collection[str]) -> bool:
+    from fnmatch import fnmatchcase
+
     return any(fnmatchcase(name, pattern) for pattern in allowed)
 
 
@@ -132,4 +132,7 @@ def _class_of(tool: Tool, arguments: Mapping[str, object]) -> CommandClass:
 
 
 def _in_folder(policy: Policy, folder: str) -> Policy:
+    from dataclasses import replace
+    from posixpath import join, normpath
+
     return replace(policy, ground=replace(policy.ground, folder=normpath(join(policy.ground.folder, folder or "."))))
