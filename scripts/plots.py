@@ -110,7 +110,7 @@ def cost(tasks: Sequence[Task]) -> str:
 
 def recall(rows: dict[str, dict[str, str]]) -> str:
     """Draw, for each stage, the share of the true change that its first context shows: over all, by language, and the goal."""
-    low, left, right, height = 80.0, 240, 800, 36
+    low, left, right, height = 75.0, 240, 800, 36
     wide = (right - left) / (100 - low)
     parts = [
         _text(
@@ -120,7 +120,7 @@ def recall(rows: dict[str, dict[str, str]]) -> str:
             weight=600,
         )
     ]
-    for value in range(80, 101, 5):
+    for value in range(75, 101, 5):
         x = left + wide * (value - low)
         parts += [
             _line(x, 36, x, 40 + height * len(_MEASURES), dashed=False, opacity=0.25),

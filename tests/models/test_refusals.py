@@ -99,7 +99,7 @@ def test_without_retry_after_the_wait_doubles_less_the_jitter() -> None:
             "calls no tools",
         ),
         (500, "tools param requires --jinja flag", "calls no tools"),
-        (400, "streaming is not supported by this model", "as a stream"),
+        (400, "streaming is not supported by this model", "whole replies"),
     ],
 )
 def test_a_model_without_tools_or_without_streaming_is_told_as_such(status: int, said: str, hint: str) -> None:

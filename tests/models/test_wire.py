@@ -139,6 +139,22 @@ def test_a_server_that_does_not_stream_is_understood(
     assert (reply.text, reply.finish, told) == ("whole", "tool_calls", ["whole"])
 
 
+@BOTH
+def test_a_server_that_refuses_to_stream_is_asked_for_the_whole_now_and_from_then_on(
+    dialect: str, connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
+) -> None:
+    refusal = Refuse(status=400, message="streaming is not supported for this model")
+    whole = Say(text="whole", streamed=False)
+    loopback.plan(refusal, whole, whole, refusal)
+    model = connect(dialect)
+    first, second = model.complete(request_for()), model.complete(request_for())
+    assert (first.text, first.requests, second.text, second.requests) == ("whole", 2, "whole", 1)
+    assert [asked.body["stream"] for asked in loopback.asked] == [True, False, False]
+    assert "stream_options" not in loopback.asked[1].body
+    with pytest.raises(errors.ModelRequestRejected, match="streaming is not supported"):
+        model.complete(request_for())
+
+
 def test_usage_that_is_not_reported_is_estimated(
     connect: Connect, loopback: LoopbackProvider, request_for: RequestFor
 ) -> None:

@@ -58,6 +58,17 @@ def test_of_a_long_function_the_lines_that_speak_of_the_request_are_shown(shown:
     assert "step_100 " not in lines(page, "one.py")
 
 
+def test_the_words_of_a_long_class_or_function_take_no_room_of_its_code(shown: Callable[..., PackedPage]) -> None:
+    words = '    """Renders tables.\n\n' + "    A table is rendered by its rows.\n" * 60 + '    """\n'
+    function = LONG.replace("(rows):\n", f"(rows):\n{words}")
+    members = "".join(f"    def other_{number}(self):\n        return {number}\n\n" for number in range(40))
+    source = f"class Table:\n{words}    kind = 7\n\n{members}\n{function}"
+    page = shown("render_table splits a paragraph of a `Table`", {"one.py": source}, room=500)
+    assert "    kind = 7" in page.shown["one.py"].values()
+    assert "paragraph = split(rows)" in lines(page, "one.py")
+    assert lines(page, "one.py").count("A table is rendered") <= 2
+
+
 def test_a_list_of_exported_names_that_holds_a_spelled_one_is_whole(shown: Callable[..., PackedPage]) -> None:
     exported = "__all__ = [\n    'a_first',\n    'b_second',\n    'c_third',\n    'is_emoji',\n    'z_last',\n]\n"
     source = "def is_emoji(text):\n    return True\n\n\n" + "# filling\n" * 300

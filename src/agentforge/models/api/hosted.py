@@ -15,6 +15,7 @@ from agentforge.models.api.abilities import of_provider, refused, unseen, used, 
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.dialect import parse_object
+from agentforge.models.dialects.refusals import ABOUT_STREAM
 from agentforge.models.transport.connection import HttpConnection
 from agentforge.models.transport.sse import EventSplitter
 from agentforge.models.transport.wire import Wire
@@ -86,6 +87,7 @@ class HostedModel:
         self._wire = Wire(connection, model=self.name, secret=spec.api_key, sleep=sleep)
         self.abilities = of_provider(spec.provider) if spec.abilities is None else spec.abilities
         """What the server can do, less what it has refused so far."""
+        self._streams = True
 
     def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
         """Ask the server for one reply, and again for the samples that it did not give."""
@@ -105,6 +107,9 @@ class HostedModel:
         encoded = self._dialect.encode(within, self._spec.name)
         if within.prefill and "prefill" not in self.abilities:
             encoded |= {"add_generation_prompt": False, "continue_final_message": True}
+        if not self._streams:
+            encoded = {**encoded, "stream": False}
+            encoded.pop("stream_options", None)
         return json.dumps(encoded, separators=(",", ":")).encode("ascii")
 
     def close(self) -> None:
@@ -120,8 +125,9 @@ class HostedModel:
                 return replace(reply, requests=reply.requests + wasted)
             except ModelRequestRejected as exc:
                 lost = refused(exc.message, used(request, self.abilities))
-                if not lost:
+                if not lost and (exc.hint != ABOUT_STREAM or not self._streams):
                     raise
+                self._streams &= exc.hint != ABOUT_STREAM
                 self.abilities -= lost
                 wasted += exc.requests
 

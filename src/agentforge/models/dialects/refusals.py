@@ -59,7 +59,7 @@ _ABOUT_TOOLS = (
     "this model calls no tools, and the agent works by them: choose another model, or start its server so that tools are"
     " allowed (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)"
 )
-_ABOUT_STREAM = "AgentForge reads replies as a stream, and this model or its server sends none: choose another"
+ABOUT_STREAM = "this model or its server sends no stream, and it refuses whole replies, too: choose another"
 
 
 def error_for_status(status: int, body: str, *, model: str, secret: str = "") -> ModelError:
@@ -99,7 +99,7 @@ def _lacking(body: str) -> str:
     """What the model or its server cannot do that the agent needs, and what to do about it; "" for every other refusal."""
     if any(phrase in body for phrase in _NO_TOOLS):
         return _ABOUT_TOOLS
-    return _ABOUT_STREAM if any(phrase in body for phrase in _NO_STREAM) else ""
+    return ABOUT_STREAM if any(phrase in body for phrase in _NO_STREAM) else ""
 
 
 def _longer(model: str) -> str:

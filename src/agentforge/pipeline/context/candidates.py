@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,7 +37,9 @@ _OF_CONSTANT, _OF_CONSTANTS = 150, 400
 _OF_MENTION = 250
 """Tokens of a list or table that is shown whole because it names what the request names."""
 _SPOT = 4  # lines on each side of a line that speaks of the request
-_CLASS_HEAD = 30  # lines of a long class before its members
+_CLASS_HEAD = 30  # lines of a long class between its docstring and its members
+_SIGNATURE_MOST = 30  # lines
+_QUOTES = re.compile(r"\s*[rRuU]?(\"{3}|'{3})(?!.*\1)")
 _MENTIONS = 4
 _DOCUMENT = 40  # lines of a document's head
 _SOON, _LATER, _SMALL, _IMPORTS, _DOCUMENTS = 3, 40, 1000, 2000, 3000
@@ -113,21 +116,19 @@ def _of_body(text: str, symbols: Sequence[Symbol], body: Body, order: int) -> It
     """A body whole; of a long class what stands before its members, of a long function the lines that speak of the request."""
     rows, symbol = text.split("\n"), body.symbol
     why = "it fits the request"
-    inside = members_of(symbols, symbol)
+    inside, words = members_of(symbols, symbol), _docstring(rows, body.symbol)
     if is_long(symbol) and inside:
-        last = min(min(one.line for one in inside) - 1, symbol.line + _CLASS_HEAD)
-        yield Want(first=symbol.line, last=max(symbol.line, last), level=Level.LIKELY, order=order, why=why)
+        first = words.stop if words else symbol.line + 1
+        last = min(min(one.line for one in inside) - 1, first + _CLASS_HEAD)
+        yield Want(first=symbol.line, last=symbol.line, level=Level.LIKELY, order=order, why=why)
+        yield Want(first=first, last=last, level=Level.LIKELY, order=order, why=why)
         return
     spans = [(symbol.line, symbol.end_line)]
     if _cost(rows, *spans[0]) > _LONG:
-        spans = [(symbol.line, symbol.line + SIGNATURE), *_spans(rows, body)]
+        spans = [(symbol.line, symbol.line + SIGNATURE), *_spans(rows, body, words)]
+        focus = spans[-1][0]
         yield Want(
-            first=symbol.line,
-            last=symbol.end_line,
-            level=Level.LIKELY,
-            order=_LATER + order,
-            focus=spans[-1][0],
-            why=why,
+            first=symbol.line, last=symbol.end_line, level=Level.LIKELY, order=_LATER + order, focus=focus, why=why
         )
     for first, last in spans:
         yield Want(first=first, last=last, level=Level.LIKELY, order=order, why=why)
@@ -140,15 +141,32 @@ def _of_body(text: str, symbols: Sequence[Symbol], body: Body, order: int) -> It
             yield Want(first=constant.line, last=constant.end_line, level=Level.LIKELY, order=order, why=reason)
 
 
-def _spans(rows: Sequence[str], body: Body) -> Iterator[tuple[int, int]]:
-    """The lines around those that speak of the request, as many as a long body may take."""
+def _spans(rows: Sequence[str], body: Body, words: range) -> Iterator[tuple[int, int]]:
+    """The lines around those of its code that speak of the request, as many as a long body may take.
+
+    Args:
+        words: the lines of its docstring.
+    """
     room = _OF_LONG
     for line in body.spots:
+        if line in words:
+            continue
         first, last = max(body.symbol.line, line - _SPOT), min(body.symbol.end_line, line + _SPOT)
         room -= _cost(rows, first, last)
         if room < 0:
             return
         yield first, last
+
+
+def _docstring(rows: Sequence[str], symbol: Symbol) -> range:
+    """The lines of a docstring of more than one line; an empty range where there is none."""
+    head = range(symbol.line, min(symbol.end_line, symbol.line + _SIGNATURE_MOST))
+    for line in head:
+        opened = _QUOTES.match(rows[line]) if rows[line - 1].rstrip().endswith(":") else None
+        if opened is not None:
+            ends = (end for end in range(line + 2, symbol.end_line + 1) if opened[1] in rows[end - 1])
+            return range(line + 1, next(ends, line) + 1)
+    return range(0)
 
 
 def _cost(rows: Sequence[str], first: int, last: int) -> int:

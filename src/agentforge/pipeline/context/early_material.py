@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
-_MAP_SHARE = 8
+_MAP_SHARE = 10
 """Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
 _TESTS_SHOWN, _TESTS_NAMED = 2, 3
 """Likely test files whose source may be shown, and how many of their tests are named."""

@@ -29,7 +29,7 @@ _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WITH_OUTPUT = ("exit-code", "timeout")
 """What a program that failed had printed by then is a result, no message of ours."""
 _WAYS_TO_SEE = {
-    "shell": "the same command with `2>&1 | sed -n '{first},{last}p'` shows them",
+    "shell": "the same command with `2>&1 | sed -n '{first},{last}p'` shows as many of them as there is room for",
     "run_tests": "run_tests with the names of fewer tests shows them",
     "run_checks": "run_checks with fewer paths shows them",
 }

@@ -229,7 +229,7 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     payload = observation.payload
     shown = replace(
         observation,
-        summary=summary[:_SUMMARY_LENGTH],
+        summary=summary if len(summary) <= _SUMMARY_LENGTH else f"{summary[: _SUMMARY_LENGTH - 4]} ...",
         text=text,
         next_actions=tuple(policy.plain(action) for action in observation.next_actions),
         payload=payload if payload is None else _scrubbed_payload(payload, policy),
