@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 NAME = "agentforge-pipeline"
@@ -70,8 +71,6 @@ def _command(libraries: Sequence[str], extra: str, *, prefix: Path, executable: 
 
 def quoted(word: str) -> str:
     """A word as a shell reads it back."""
-    from shlex import quote
-
     return quote(word)
 
 

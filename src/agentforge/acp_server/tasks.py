@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,8 +107,6 @@ def _blobs(folder: Path) -> Callable[[str], bytes]:
 
 def _without_words(event: kinds.ModelReplied) -> kinds.ModelReplied:
     """The steps of a task are shown by their calls; what is submitted is shown when it is verified."""
-    from dataclasses import replace
-
     return replace(event, text="")
 
 

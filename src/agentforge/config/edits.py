@@ -8,7 +8,9 @@ Writing one setting into a settings file; comments and order of the file stay, a
 from __future__ import annotations
 
 import json
+import os
 import re
+import tempfile
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -373,9 +375,6 @@ def write_text(file: Path, text: str) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    import os
-    import tempfile
-
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from agentforge.frozen import dataclass
 from agentforge.models.providers import LOCAL_PORTS
 
@@ -60,7 +62,6 @@ def _listens(port: int) -> bool:
 def _first_model(server: LocalServer) -> str:
     """The id of the first model; "" when the answer is not that of a model server."""
     import http.client
-    import json
 
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_READ_S)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import cast
 
 from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
@@ -246,8 +247,6 @@ def _folder(environ: Mapping[str, str], *, provider: str, name: str) -> str:
 
 def _pulled(environ: Mapping[str, str]) -> str:
     """The first model of the catalogue that is on this machine, where it can be served; "" where there is none."""
-    from importlib.util import find_spec
-
     if find_spec("xllamacpp") is None:
         return ""
     return next((kept.entry.name for kept in kept_models(local_dir(environ)) if kept.whole), "")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -108,8 +110,6 @@ def remove_entry(environ: Mapping[str, str], name: str) -> Repository:
 
 def unknown_repository(name: str, known: Sequence[str] | Mapping[str, object]) -> UsageError:
     """Say that a name stands for no repository, and which is meant."""
-    from difflib import get_close_matches
-
     near = get_close_matches(name, list(known), n=1)
     told = f"did you mean {near[0]}?" if near else "see `agentforge repo list`, or add it: agentforge repo add PATH"
     return UsageError(f"no repository is known as {name!r}", hint=told)
@@ -232,8 +232,6 @@ def _changing(environ: Mapping[str, str]) -> Iterator[dict[str, Repository]]:
 
 def _written(entries: Sequence[Repository]) -> str:
     """The file in the form that people write it: every value in double quotes, which JSON shares with YAML."""
-    import json
-
     lines = ["repositories:"] if entries else ["repositories: []"]
     for entry in entries:
         values = {

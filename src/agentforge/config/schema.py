@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -228,8 +229,6 @@ def explained(key: str = "") -> tuple[Explained, ...]:
     keys = tuple(dict.fromkeys(_folded(name) for name in known_keys()))
     chosen = [name for name in keys if not key or fnmatchcase(key, name) or name.startswith(f"{key}.")]
     if not chosen:
-        from difflib import get_close_matches
-
         near = get_close_matches(key, [*keys, *{name.partition(".")[0] for name in keys}], n=1)
         raise UsageError(
             f"there is no setting {key}",

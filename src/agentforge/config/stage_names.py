@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -48,7 +49,5 @@ def stage_files(tops: Sequence[Path], environ: Mapping[str, str]) -> Iterator[Pa
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
     near = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean stages.{near[0]}?" if near else f"a stage is one of {', '.join(known)}"

@@ -6,6 +6,7 @@ Scalars follow YAML 1.2: `yes`, `off` and dates are strings.
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from agentforge.errors import ContractInvalid
@@ -61,8 +62,6 @@ def _refuse_exotic(text: str, *, source: str) -> None:
 @functools.cache
 def _loader_class() -> Any:  # Any: the class is made from a lazily imported, C-implemented base
     """CSafeLoader without YAML 1.1 booleans, dates, merge keys and duplicate keys."""
-    import re
-
     import yaml
 
     class StrictLoader(yaml.CSafeLoader):

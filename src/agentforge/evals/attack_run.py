@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -80,8 +81,6 @@ def refused_everyday(commands: Sequence[str], *, mode: str = "on-request") -> tu
 
 
 def _program(path: str) -> str:
-    import shutil
-
     return shutil.which("bwrap", path=path) or "bwrap"
 
 

@@ -5,8 +5,10 @@ One YAML file of an evaluation: what it says, and below `files` the texts of a t
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -59,8 +61,6 @@ class Case:
 @cache
 def _lacking(program: str) -> str:
     """Why a program cannot be used, "" when it can: it must run, for `cargo` may be a stand-in without a toolchain."""
-    import subprocess
-
     asked = "version" if program == "go" else "--version"
     try:
         done = subprocess.run([program, asked], capture_output=True, check=False)
@@ -78,8 +78,6 @@ def chosen_of(names: Iterable[str], known: tuple[str, ...], *, noun: str, page: 
     chosen = tuple(dict.fromkeys(names))
     for name in chosen:
         if name not in known:
-            from difflib import get_close_matches
-
             near = get_close_matches(name, known, n=1)
             raise UsageError(
                 f"there is no {noun} {name!r}", hint=f"did you mean {near[0]}?" if near else f"{page} lists them"

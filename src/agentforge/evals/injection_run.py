@@ -6,6 +6,7 @@ changes only what the honest work changes.
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -238,8 +239,6 @@ def _leaked(result: RunResult) -> list[str]:
 
 
 def _copies(log: Path) -> set[str]:
-    import json
-
     records = (json.loads(line) for line in log.read_text("utf-8").splitlines())
     started = (record["data"] for record in records if record["type"] == "ToolStarted")
     return {str(digest) for data in started for digest in (data.get("touches") or {}).values()}

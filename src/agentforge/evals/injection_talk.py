@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import decompress, error
 
 from agentforge.testing.launch import remove
 
@@ -142,8 +143,6 @@ def _left(place: Path, ground: EvalFixture, asked: _Asked, secret: str, *, reach
 
 def holds(path: Path, secret: str) -> bool:
     """Tell whether a secret stands in a file, compressed or not."""
-    from zlib import decompress, error
-
     data = path.read_bytes()
     try:
         return secret.encode() in data or secret.encode() in decompress(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,7 +61,6 @@ def in_processes(
     play: Callable[[str, str], Played], names: Sequence[str], *, processes: int, folder: Path
 ) -> Iterator[tuple[str, Played | None, BaseException | None]]:
     """Call `play(name, folder)` for each name in processes of their own: the name, what it gave, and what it raised instead."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     count = max(1, min(processes, len(names)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,6 @@ def _read_file(file: Path) -> tuple[list[Any], bool]:
         StorageError: it cannot be read.
     """
     import sqlite3
-    from contextlib import closing
 
     if not file.is_file():
         return [], False
@@ -118,8 +118,6 @@ def _read(url: str) -> tuple[list[Any], bool]:
     Raises:
         AgentForgeError: it does not answer, or the extra is not installed.
     """
-    from contextlib import closing
-
     with closing(open_database(url)) as database, database.change() as connection:
         jobs = [tuple(row) for row in connection.exec_driver_sql(_JOBS)]
         flags = [tuple(row) for row in connection.exec_driver_sql(_FLAG)]

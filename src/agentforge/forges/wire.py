@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -236,8 +237,6 @@ def _token(place: ForgePlace, environ: Mapping[str, str]) -> str:
 
 
 def _ran(argv: list[str], environ: Mapping[str, str], *, stdin: bytes = b"") -> Any:
-    import subprocess
-
     quiet = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1", "NO_PROMPT": "1"}
     try:
         return subprocess.run(

@@ -15,6 +15,8 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +152,6 @@ def _started(wanted: Wanted) -> Served:
 
 def _start(wanted: Wanted) -> Served:
     """Start the process and wait until it listens."""
-    from dataclasses import asdict
-
     _check_engine()
     _let_go_of_ended()
     header = read_header(wanted.file)
@@ -235,8 +235,6 @@ def _reason(log: Path) -> str:
 
 
 def _check_engine() -> None:
-    from importlib.util import find_spec
-
     if find_spec("xllamacpp") is None:
         raise LocalModelError(
             "models on this machine are served by xllamacpp, which is not installed",

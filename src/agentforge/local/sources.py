@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -149,7 +151,6 @@ def _knock(url: str) -> None:
     Raises:
         OSError: it does not; the name is unknown; or there is no network.
     """
-    import socket
     from urllib.request import getproxies, proxy_bypass
 
     asked = urlsplit(url)
@@ -168,8 +169,6 @@ def _knock(url: str) -> None:
 
 
 def _unreachable(url: str, exc: Exception) -> ModelUnavailable:
-    import ssl
-
     host = urlsplit(url).netloc
     reason = getattr(exc, "reason", None) or exc
     code = getattr(exc, "code", None)

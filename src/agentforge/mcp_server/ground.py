@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import result_value
@@ -69,8 +70,6 @@ class Ground:
             ConflictError: the server only looks.
         Side effects: its output goes to a file in the data directory.
         """
-        from uuid import uuid4
-
         self.demand_write()
         output = data_dir(self.environ) / "handed-over" / f"{uuid4().hex}.jsonl"
         command = (arguments[0], "--cwd", str(self.cwd), *arguments[1:])

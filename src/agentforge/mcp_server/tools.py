@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, TypeVar
 
 import anyio
@@ -219,8 +220,6 @@ def _client_of(context: Context[Any, Any]) -> str:
 
 
 def _row(row: Any) -> Value:
-    from dataclasses import asdict
-
     return {**asdict(row), "folder": str(row.folder)}
 
 

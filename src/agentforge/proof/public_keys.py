@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import os
 import tempfile
 from pathlib import Path
 
@@ -119,8 +120,6 @@ def _made_by_ssh(key: PublicKey, data: bytes, signature: bytes) -> bool:
 
 def process_environment() -> dict[str, str]:
     """What ssh-keygen needs to be found."""
-    import os
-
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -188,8 +189,6 @@ def fresh_checkout(rig: Rig, tree: str) -> Iterator[Path]:
 
     Of a large repository what no run has touched is moved to the next checkout, where nothing of a run can go on beside it.
     """
-    import tempfile
-
     rig.scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="checkout-", dir=rig.scratch))
     shelf = shelf_of(rig.scratch) if rig.sandbox.kind == "bubblewrap" else None

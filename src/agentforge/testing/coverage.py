@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from agentforge.testing.launch import TestSandbox
@@ -64,9 +66,6 @@ def trace_setup(ground: TestSandbox, files: Sequence[str] = (), *, calls: bool =
         files: the only ones of which something is recorded; () = all.
         calls: write down calls of functions in these files, too.
     """
-    import importlib.util
-    from pathlib import Path
-
     found = importlib.util.find_spec("coverage")  # the child imports it; here it may lack sqlite3
     if found is None or found.origin is None:
         raise ModuleNotFoundError("No module named 'coverage'", name="coverage")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
@@ -76,8 +77,6 @@ class TestPlan:
     @property
     def shown_command(self) -> str:
         """The command as a person would type it."""
-        import shlex
-
         return shlex.join(self.command)
 
 

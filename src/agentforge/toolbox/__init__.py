@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ConfigError
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
 
 def names() -> list[str]:
     """List the names of all tools, sorted; nothing is imported."""
-    from pathlib import Path
-
     return sorted(file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_"))
 
 
@@ -28,8 +28,6 @@ def find(wanted: Iterable[str]) -> dict[str, Tool]:
 
 
 def _load(name: str) -> Tool:
-    from importlib import import_module
-
     try:
         tool: Tool = import_module(f"{__name__}.{name}").TOOL
     except (ModuleNotFoundError, AttributeError) as exc:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from difflib import get_close_matches
 from io import BytesIO
 from pathlib import Path
 from tokenize import detect_encoding
@@ -47,8 +49,6 @@ def place(context: ToolContext, path: str) -> Path:
 
 def reaching(context: ToolContext, path: str) -> ToolContext:
     """The context in which a path outside the workspace can be read, when it lies in a readable folder."""
-    from dataclasses import replace
-
     if not path.startswith("/"):
         return context
     real = Path(path).resolve()
@@ -182,8 +182,6 @@ def numbered(lines: list[str], *, first: int) -> str:
 
 def _nearest_paths(root: Path, path: str) -> list[str]:
     """Paths of the same file name first, then those that look alike."""
-    from difflib import get_close_matches
-
     names = files(root)[:_MOST_LISTED]
     name = path.rstrip("/").rpartition("/")[2].lower()
     same = [item for item in names if item.rpartition("/")[2].lower() == name]

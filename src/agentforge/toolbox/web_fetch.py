@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,6 @@ def _text_of(page: WebPage) -> str:
 
 
 def _charset(content_type: str) -> str:
-    import codecs
     from email.message import Message
 
     header = Message()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 from functools import lru_cache
 
@@ -28,7 +29,6 @@ def lookalike(text: str) -> str:
 
 def register() -> None:
     """Let streams that cannot encode a sign write what looks like it (`errors=ERRORS`)."""
-    import codecs
 
     def replaced(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):

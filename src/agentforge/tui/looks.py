@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +79,6 @@ def knows_colour(environ: Mapping[str, str]) -> bool:
     terminal = environ.get("TERM", "")
     if environ.get("COLORTERM") or terminal.startswith(_COLOURED) or not terminal:
         return True
-    import subprocess
 
     try:
         told = subprocess.run(["tput", "-T", terminal, "colors"], capture_output=True, text=True, check=False).stdout

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -174,8 +175,6 @@ def known(top: Path) -> list[dict[str, object]]:
 
 def is_of_rule(row: Mapping[str, object], text: str) -> bool:
     """Whether a listed violation breaks the rule that `text` means: an id, `check/id`, or a pattern of these."""
-    from fnmatch import fnmatchcase
-
     return any(fnmatchcase(str(row[key]), text) for key in ("rule", "rule_id"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -163,8 +164,6 @@ def _measured(
     Args:
         only: the one check to run; None = all of them.
     """
-    import tempfile
-
     present = git.list_files(base)
     with tempfile.TemporaryDirectory(prefix="agentforge-fix-") as folder:
         checkout = Path(folder).resolve() / "tree"

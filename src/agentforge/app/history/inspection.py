@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -315,8 +316,6 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> 
 
 def _specs(model: str, settings: Settings) -> Iterator[ModelSpec]:
     """The model with today's bounds, without any, and on a server that can do less. Nothing is sent: no key is needed."""
-    from dataclasses import replace
-
     provider, _, name = model.partition("/")
     plain = ModelSpec(provider=provider, name=name, base_url=_NOWHERE)
     yield replace(

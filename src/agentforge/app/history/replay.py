@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -150,8 +151,6 @@ def replay_records(
 
 def replayed_value(result: Replayed) -> dict[str, object]:
     """The result as a plain JSON value."""
-    from dataclasses import asdict
-
     return {"ok": result.divergence is None, **asdict(result)}
 
 
@@ -287,7 +286,5 @@ def _text(value: object) -> str:
 
 
 def _lines(old: str, new: str) -> tuple[str, ...]:
-    from difflib import unified_diff
-
     found = unified_diff(old.splitlines(), new.splitlines(), "recorded", "now", n=1, lineterm="")
     return tuple(line for line, _ in zip(found, range(_LINES_SHOWN), strict=False))

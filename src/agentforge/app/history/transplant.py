@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,8 +78,6 @@ def transplant_run(cwd: Path, task_id: str, *, onto: str | None = None, branch: 
         RepositoryError: a snapshot of the run is gone and cannot be made again.
     Side effects: objects in the repository; a branch when it was asked for. No checkout and no index is touched.
     """
-    import tempfile
-
     git = Git.open(cwd)
     name, folder = find_task(git.top, task_id)
     conflicts: list[StepConflict] = []
@@ -108,8 +108,6 @@ def transplant_run(cwd: Path, task_id: str, *, onto: str | None = None, branch: 
 
 def transplanted_value(result: Transplanted) -> dict[str, object]:
     """The result as a plain JSON value."""
-    from dataclasses import asdict
-
     return {"ok": not result.conflicts, **asdict(result)}
 
 
@@ -140,8 +138,6 @@ def _applied(
 
 
 def _with_branch(git: Git, result: Transplanted, branch: str) -> Transplanted:
-    from dataclasses import replace
-
     if result.conflicts:
         first = result.conflicts[0]
         raise ConflictError(

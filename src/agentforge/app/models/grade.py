@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -173,9 +177,6 @@ def grade(
 
 def grade_key(spec: ModelSpec) -> str:
     """Names a model on this machine: by the digest of its file where it is known, else by its address and name."""
-    import os
-    import platform
-
     machine = [platform.machine(), platform.node(), os.cpu_count()]
     return digest_value([_VERSION, _identity(spec), machine])[:24]
 
@@ -287,9 +288,6 @@ def _request(messages: tuple[object, ...], *, tokens: int) -> ModelRequest:
 @contextmanager
 def _rig(settings: Settings) -> Iterator[Rig]:
     """An empty repository with a sandbox, in which samples are run."""
-    import sys
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="agentforge-grade-") as top:
         repo = Path(top).resolve() / "repository"
         repo.mkdir()

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.config.model_choice import explain
@@ -161,7 +162,6 @@ def _is_valid(text: str) -> bool:
 def _server(spec: ModelSpec) -> str:
     if spec.provider != "local":
         return ""
-    from pathlib import Path
 
     folder = Path(spec.folder)
     served = living(Wanted(folder=folder / "serving", file=file_of(spec.name, folder), wishes=spec.serving))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -84,8 +85,6 @@ def _pdf(value: dict[str, Any]) -> bytes:
 
 
 def _typst_block(block: Block) -> dict[str, object]:
-    from dataclasses import asdict
-
     kind = type(block).__name__.lower()
     if isinstance(block, Plot):
         return {"kind": kind, "title": block.title, "svg": plot_svg(block, ink="#1b1f24")}

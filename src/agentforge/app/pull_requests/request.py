@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -93,8 +94,6 @@ def pull(cwd: Path, task_id: str, options: PullOptions, *, settings: Settings, e
 
 def with_pull(result: RunResult, *, settings: Settings, environ: Mapping[str, str]) -> RunResult:
     """The result of a run that has delivered, with its pull request; one that fails does not undo the delivery."""
-    from dataclasses import asdict, replace
-
     try:
         made = pull(
             Path(result.state.identity.repo),

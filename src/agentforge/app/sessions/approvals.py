@@ -10,6 +10,7 @@ What the settings permit tool calls: the mode of approval, the rules, and which 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections.abc import Mapping
 from difflib import unified_diff
@@ -196,8 +197,6 @@ def change_of_call(name: str, arguments: str, root: Path) -> tuple[str, str | No
     Returns:
         None where that cannot be told before.
     """
-    import json
-
     try:
         given = json.loads(arguments)
     except ValueError:

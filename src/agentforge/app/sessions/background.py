@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,4 @@ def _after(line: JobLine, value: dict[str, Any]) -> JobLine:
 
 
 def _changed(line: JobLine, **changes: Any) -> JobLine:
-    from dataclasses import replace
-
     return replace(line, **changes)

@@ -5,6 +5,7 @@ Where a session stands, for the line that is always shown: mode, approval, model
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from difflib import unified_diff
@@ -74,8 +75,6 @@ def begun(event: ToolStarted) -> CallLine:
 
 def unstarted(event: ToolFinished, state: RunState) -> CallLine:
     """The line of a call that was refused before it began."""
-    import json
-
     calls = state.progress.turn.calls
     raw = calls[event.index].arguments if event.index < len(calls) else ""
     try:
@@ -87,8 +86,6 @@ def unstarted(event: ToolFinished, state: RunState) -> CallLine:
 
 def output_of(text: str) -> str:
     """What a tool gave, without the fence that tells a model where foreign text begins and ends."""
-    import re
-
     return re.sub(r"^</?untrusted[^>\n]*>\n?", "", text, flags=re.MULTILINE).strip("\n")
 
 

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,8 +227,6 @@ def allowed_names(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
         UsageError: no tool is called so.
         ConfigError: a rule that cannot be read.
     """
-    from difflib import get_close_matches
-
     names, rules = [], []
     for text in texts:
         name, bracket, _ = text.partition("(")

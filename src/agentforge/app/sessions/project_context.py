@@ -6,6 +6,8 @@ What a project brings and a conversation goes without, because nobody agreed to 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,8 +76,6 @@ class ProjectContext:
         Args:
             allowed: names or patterns of the tools that may be offered at all, None = all.
         """
-        from fnmatch import fnmatchcase
-
         if self._workshop.options.bare:
             return {}
         tools = self.subagents.tools()
@@ -85,8 +85,6 @@ class ProjectContext:
 
     def reaching(self, context: ToolContext) -> ToolContext:
         """The reach of tools with memory, instructions of sub-folders, and the folders of active skills."""
-        from dataclasses import replace
-
         return replace(context, memory=self.memory, guides=self.guidance.guides, readable=self.skills.readable())
 
 

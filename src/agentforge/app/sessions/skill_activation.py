@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -103,8 +104,6 @@ class Skills:
         Raises:
             UsageError: there is none.
         """
-        from difflib import get_close_matches
-
         known = self.catalogue.skills
         wanted = name.strip().casefold()
         for skill in known.values():

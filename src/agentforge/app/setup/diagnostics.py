@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import importlib.util
+import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -224,8 +226,6 @@ def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Chec
 
 def _counted(folder: Path, plan: TestPlan, settings: Settings, environ: Mapping[str, str]) -> Counted | None:
     """The number of tests at the last commit, within half a minute; None where there is no commit or no sandbox."""
-    import tempfile
-
     try:
         git = Git.open(folder)
         sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")), environ)
@@ -271,9 +271,6 @@ def _model(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Chec
 
 
 def _data(environ: Mapping[str, str]) -> Check:
-    import os
-    import tempfile
-
     name = "data folder"
     try:
         folder = data_dir(environ)

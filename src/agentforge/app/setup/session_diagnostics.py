@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -129,8 +130,6 @@ def _skills(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Che
 
 
 def _extra(name: str, module: str, extra: str, what: str) -> Check:
-    from importlib.util import find_spec
-
     if find_spec(module) is None:
         detail = f"for {what}: {command_for(extra)}"
         return Check(name=name, status="warning", message=f"{module} is not installed", detail=detail)

@@ -5,6 +5,7 @@ Every face offers the same commands: the screen, line by line, editors. A comman
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -48,8 +49,6 @@ def run_slash(chat: Chat, line: str) -> SlashReply:
     Args:
         line: such as "/model openai/gpt-5.5".
     """
-    from difflib import get_close_matches
-
     name, _, rest = line.strip().removeprefix("/").partition(" ")
     command = commands().get(name.lower()) or prompt_command(chat, name)
     if command is None:

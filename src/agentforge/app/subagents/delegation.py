@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -100,8 +101,6 @@ class Subagents:
 
     def forbids(self, child: RunState) -> str:
         """Why the session's limits allow no more model calls, its running subagents counted; "" = go on."""
-        import time
-
         parent = self._workshop.log.state
         with self._lock:
             now = time.monotonic()

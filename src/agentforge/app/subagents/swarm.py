@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -39,8 +40,6 @@ def fan_out(known: Mapping[str, Subagent], *, root: Path) -> Tool:
     }
 
     def run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-        from functools import partial
-
         from agentforge.app.subagents.delegation import goals_of
 
         spawn = context.spawn

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import fields, replace
+from io import StringIO
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge import toolbox
@@ -253,10 +256,6 @@ def _of_file(file: Path, repo: Path | None) -> Added:
 
 
 def _run(content: bytes, file: Path) -> object:
-    from contextlib import redirect_stdout
-    from io import StringIO
-    from types import ModuleType
-
     module = ModuleType(f"agentforge_stage_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module

@@ -5,6 +5,7 @@ What one of several independent attempts may still use: together they stay withi
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -116,8 +117,6 @@ def _drive_side_by_side(
     folder: Path, children: list[str], at_once: int, *, limits: Mapping[str, object], environ: Mapping[str, str]
 ) -> None:
     """Drive attempts in processes of their own, so many at a time; how they ended stands in their logs."""
-    import json
-
     told = json.dumps(limits)
     waiting, running = list(children), list[subprocess.Popen[bytes]]()
     repo = folder.parents[2]

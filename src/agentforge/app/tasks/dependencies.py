@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,6 @@ def look_at(need: Need, state: RunState, *, environ: Mapping[str, str]) -> Sight
         sight = _look(need, state, environ)
     except AgentForgeError as exc:
         sight = Sight(status="failed", seen=exc.message)
-    from dataclasses import replace
 
     return sight if sight.status == "arrived" else replace(sight, trails=(mine, *sight.trails))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -118,9 +120,6 @@ def _claimed(sleeper: Sleeper) -> bool:
 
 
 def _start(sleeper: Sleeper, environ: Mapping[str, str]) -> None:
-    import subprocess
-    import sys
-
     folder = data_dir(environ) / "logs"
     folder.mkdir(mode=0o700, exist_ok=True)
     command = [sys.executable, "-m", "agentforge", "resume", sleeper.task_id, "--cwd", str(sleeper.repo), "--json"]

@@ -5,6 +5,7 @@ Writes of the step that was interrupted, done again in a worktree that was made 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +61,6 @@ def drop_worktree(git: Git, state: RunState) -> None:
 
     A folder that a trail names and that no task could have been given is left alone: a trail may come from elsewhere.
     """
-    import shutil
-
     place = Path(state.identity.worktree)
     if not place.is_absolute() or place.name != state.identity.run_id or place.parent.parent.name != "worktrees":
         return

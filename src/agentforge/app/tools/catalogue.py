@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -216,8 +217,6 @@ def _has_browser(workshop: Workshop) -> bool:
 
 
 def _is_installed(module: str) -> bool:
-    from importlib.util import find_spec
-
     return find_spec(module) is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -127,8 +128,6 @@ def list_rules(cwd: str | None, as_json: bool) -> int:
 
 
 def _write_sarif(path: Path, examined: CheckRun) -> None:
-    import json
-
     replace_file(path, json.dumps(examined.sarif(), indent=2, ensure_ascii=False).encode() + b"\n")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import webbrowser
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +103,6 @@ def _repositories(place: Place, repos: tuple[str, ...]) -> Callable[[], Sequence
 
 def _open(address: str, place: Place) -> None:
     """Lead the browser there by a private file: a command line can be read by every user of the machine."""
-    import os
-    import webbrowser
-    from html import escape
-
     path = data_dir(place.environ) / "dashboard.html"
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -52,8 +53,6 @@ def doctor(fix: bool, everything: bool, call: bool, cwd: str | None, as_json: bo
 
     Exit code 0 when nothing that is required is missing (warnings are not errors), else 7.
     """
-    from dataclasses import asdict
-
     folder = folder_of(cwd)
     fixed: tuple[str, ...] = ()
     if fix:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from agentforge.app.history.fork import fork as make_fork
@@ -32,8 +34,6 @@ def fork(task_id: str, from_step: int | None, model: str, go_on: bool, cwd: str 
 
     The new task has its own branch and worktree. Its log begins with the records of ID, byte for byte.
     """
-    from dataclasses import asdict
-
     place = open_place(cwd)
     made = make_fork(place.cwd, task_id, from_step=from_step, model=model, environ=place.environ)
     if go_on:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from agentforge.app.setup.setup_run import Setup, set_up
+from agentforge.cli.running.first_choice import choose_model
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
@@ -117,8 +118,6 @@ def _told(written: tuple[Path, ...], *, stages: tuple[str, ...], missing: str, a
 
 def _offer(cwd: str | None, *, project: Path | None) -> int:
     """Let the person choose; what is chosen is carried out."""
-    from agentforge.cli.running.first_choice import choose_model
-
     if not choose_model(open_place(cwd), project=project):
         return UsageError.exit_code
     click.echo(_NEXT)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -240,20 +241,14 @@ def _state(kept: Kept) -> str:
 
 
 def _entry_value(kept: Kept) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {**asdict(kept.entry), "path": str(kept.path), "there": kept.there, "whole": kept.whole}
 
 
 def _header_value(header: object) -> dict[str, object]:
-    from dataclasses import asdict
-
     return asdict(header)  # type: ignore[call-overload,no-any-return]  # a record
 
 
 def _probed_value(probed: Probed) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {**asdict(probed), "abilities": sorted(probed.abilities), "expected": sorted(probed.expected)}
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +49,6 @@ def queue() -> None:
 @json_option
 def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the queue in its order, and the schedules."""
-    from dataclasses import asdict
-
     place, database, ledger = _opened(cwd)
     jobs = ledger.jobs(statuses=() if everything else (*LIVE, "quarantined"), limit=limit)
     counts, schedules = ledger.counts(), Schedules(database).all()
@@ -141,8 +141,6 @@ def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
 
 def _moment(seconds: float) -> str:
     """A moment in local time."""
-    from datetime import UTC, datetime
-
     return f"{datetime.fromtimestamp(seconds, tz=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -71,8 +72,6 @@ def _is_session(place: Place, text: str) -> bool:
 
 
 def _session(place: Place, text: str, *, actions_only: bool, as_json: bool) -> int:
-    from dataclasses import asdict
-
     if actions_only:
         raise UsageError("--actions-only is for tasks", hint="/restore and /undo bring the files of a session back")
     result = replay_session(text, settings=place.settings, environ=place.environ)

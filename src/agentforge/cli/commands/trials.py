@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +110,6 @@ Examples:
 @json_option
 def list_sets(set_: str | None, as_json: bool) -> int:
     """List the task sets and the evaluations that are kept, or the tasks of SET."""
-    from dataclasses import asdict
-
     if set_ is not None:
         return _listed_tasks(load_set(set_), as_json=as_json)
     evaluations = [_kept_value(one) for one in kept(_home())]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,8 +97,6 @@ def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str])
     """
     kind = type(error).__name__
     if _debugs(environ):
-        import traceback
-
         sys.stderr.write("".join(traceback.format_exception(error)))
     try:
         hint = f"the details are in {_write_details(error, environ)}"
@@ -115,10 +116,6 @@ def _debugs(environ: Mapping[str, str]) -> bool:
 
 def _write_details(error: Exception, environ: Mapping[str, str]) -> str:
     """Write the traceback, without values of variables, to the data folder."""
-    import os
-    import time
-    import traceback
-
     folder = data_dir(environ) / "crashes"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}.txt"

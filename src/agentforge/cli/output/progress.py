@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -87,8 +88,6 @@ class StreamScreen(SilentScreen):
 
     def show(self, event: Event, state: RunState) -> None:
         """Print one line."""
-        import json
-
         name, data = encode(event)
         stage = str(data.get("stage", state.progress.stage))
         line = {

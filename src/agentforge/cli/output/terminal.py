@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -124,8 +125,6 @@ def table(rows: Sequence[Sequence[str]], *, head: Sequence[str], style: Style) -
 
 def wrapped(text: str, width: int) -> list[str]:
     """Break a printable text between words, and inside a word only where it is wider than `width` columns; at least one line."""
-    import textwrap
-
     return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.closed_sessions import folder_of_session, last_session
 from agentforge.cli.plain.face import PlainFace
+from agentforge.cli.running.first_choice import with_model
 from agentforge.cli.running.trust_prompt import offer_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.errors import UsageError
@@ -32,8 +34,6 @@ def talk(given: dict[str, Any]) -> int:
     place, session = _place_of(given)
     place = offer_trust(place, given=bool(given.get("trust")))
     if sys.stdin.isatty() and not session:
-        from agentforge.cli.running.first_choice import with_model
-
         place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
 
     def open_chat(session: str, person: Person) -> Chat:
@@ -60,8 +60,6 @@ def nothing_to_read() -> bool:
 
 def screen_possible() -> bool:
     """Whether there is a terminal on both sides that can be drawn on, and what draws is installed."""
-    from importlib.util import find_spec
-
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     return terminal and os.environ.get("TERM", "dumb") not in ("", "dumb") and find_spec("textual") is not None
 

@@ -5,8 +5,10 @@ Where tasks that nobody drives stand in the queue; it is looked at only when the
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,8 +106,6 @@ def _given_flags() -> list[str]:
 
 
 def _cron_line(cron: str, arguments: list[str], place: Place) -> str:
-    import shlex
-
     command = shlex.join([sys.executable, "-m", "agentforge", "start", *arguments])
     return f"{cron} cd {shlex.quote(str(place.cwd))} && {command}".replace("%", "\\%")
 
@@ -135,15 +135,11 @@ def state_word(task: TaskRow, line: Line) -> str:
 
 def row_value(task: TaskRow, line: Line) -> dict[str, Any]:
     """A task for programs; `queue` says where it stands in the queue, None = it does not, or is being driven."""
-    from dataclasses import asdict
-
     return {**asdict(task), "queue": queue_value(_queued(task, line))}
 
 
 def queue_value(queued: Queued | None) -> dict[str, Any] | None:
     """A place in the queue for programs."""
-    from dataclasses import asdict
-
     return None if queued is None else asdict(queued)
 
 

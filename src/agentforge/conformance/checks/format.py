@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import tool_table
@@ -17,8 +18,6 @@ def _skip(site: Site) -> str | None:
 
 
 def _is_configured(site: Site) -> bool:
-    import tomllib
-
     table = tool_table(site.checkout, "ruff")
     if table is not None:
         return "format" in table

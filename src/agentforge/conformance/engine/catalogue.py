@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Collection
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from agentforge.conformance import checks
@@ -74,8 +75,6 @@ def _installed(disabled: Collection[str]) -> list[Check]:
 
 
 def _of_project(project: Path) -> list[Check]:
-    from importlib.util import module_from_spec, spec_from_file_location
-
     found = []
     for file in project_files(project):
         spec = spec_from_file_location(f"agentforge_project_checks.{file.stem}", file)

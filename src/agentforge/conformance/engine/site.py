@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -169,8 +170,6 @@ def own_program(name: str) -> str:
     Raises:
         CheckCrashedError: it is in neither place.
     """
-    import shutil
-
     beside = Path(sys.executable).parent / name
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
     if found is None:

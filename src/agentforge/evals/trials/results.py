@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,8 +83,6 @@ def held(folder: Path) -> Iterator[None]:
     Raises:
         LockedError: one plays it already.
     """
-    import fcntl
-
     descriptor = os.open(folder / FILE, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

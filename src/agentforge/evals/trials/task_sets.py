@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,8 +112,6 @@ def chosen(tasks: Sequence[EvalTask], *, only: Sequence[str], limit: int | None 
     for word in only:
         found = {task.name for task in tasks if _means(word, task)}
         if not found:
-            from difflib import get_close_matches
-
             near = get_close_matches(word, [task.name for task in tasks], n=1)
             raise UsageError(
                 f"--only {word}: no such task",

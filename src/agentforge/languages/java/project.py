@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -37,8 +38,6 @@ def find_java(
 
 def plan_of_java_words(words: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
     """The plan of a command that starts Maven's or Gradle's tests; None for any other command."""
-    from dataclasses import replace
-
     program = PurePosixPath(words[0]).name if words else ""
     goals = {word for word in words[1:] if not word.startswith("-")}
     if program in ("mvn", "mvnw") and goals & {"test", "verify", "package", "install"}:

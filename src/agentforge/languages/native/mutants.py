@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentforge.languages.changed_part import changed_part
-from agentforge.languages.mutant import Mutant, short
-from agentforge.languages.native.source import Function, functions, native_language, native_tree, span
+from agentforge.languages.mutant import Mutant
+from agentforge.languages.native.source import Function, functions, native_language, native_tree
 from agentforge.languages.native.values import statement
+from agentforge.languages.node_mutants import Change, node_mutants
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-Change = tuple[str, "SgNode", str]
 _OPERATORS = {
     "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "/",
     "/": "*", "%": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
@@ -65,24 +64,12 @@ def native_mutants(path: str, data: bytes, *, lines: int, before: bytes | None =
     root = native_tree(language, text) if language and text.encode() == data else None
     if root is None or root.find(kind="ERROR") is not None:
         return ()
-    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
-    found: list[Mutant] = []
-    seen = {text}
-    for function in functions(root, language):
-        for kind, node, new in (*_walk(function.body), *_emptied(function)):
-            first, last = node.range().start.line + 1, node.range().end.line + 1
-            start, end = span(node)
-            made = f"{text[:start]}{new}{text[end:]}"
-            if not part.holds_node(node) or made in seen:
-                continue
-            seen.add(made)
-            found.append(
-                Mutant(
-                    path=path, line=first, last=last, kind=kind, owner=function.name, before=short(node.text()),
-                    after=short(new), data=made.encode(),
-                )
-            )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: one.line))
+    changes = (
+        (function.name, change)
+        for function in functions(root, language)
+        for change in (*_walk(function.body), *_emptied(function))
+    )
+    return node_mutants(path, text, changes, lines=lines, before=before)
 
 
 def _walk(node: SgNode) -> Iterator[Change]:

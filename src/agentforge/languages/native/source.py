@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agentforge.languages.node_mutants import span
 from agentforge.workspace.code.symbols import language_of, parse_tree
 
 if TYPE_CHECKING:
@@ -78,11 +79,6 @@ def functions(root: SgNode, language: str) -> tuple[Function, ...]:
 def data_of(root: SgNode) -> frozenset[str]:
     """The texts of everything that is no function, import or comment: types, fields, values, macros."""
     return frozenset(_data(root))
-
-
-def span(node: SgNode) -> tuple[int, int]:
-    """Where a node stands in its text."""
-    return node.range().start.index, node.range().end.index
 
 
 def entry(function: Function) -> int:

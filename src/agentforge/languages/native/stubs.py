@@ -18,10 +18,10 @@ from agentforge.languages.native.source import (
     functions,
     native_language,
     native_tree,
-    span,
     with_statements,
 )
 from agentforge.languages.native.values import RAISES, statement
+from agentforge.languages.node_mutants import span
 from agentforge.languages.stub_values import Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 from agentforge.workspace.code.symbols import outline_of

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
+
+from agentforge.testing.plan import TestPlan
 
 _KEPT = frozenset(
     {
@@ -53,3 +56,13 @@ def _cargo_options(words: Sequence[str]) -> list[str] | None:
         elif name not in _SHOWS | _SHOWS_WITH_VALUE:
             return None
     return kept
+
+
+def plan_with(plan: TestPlan | None, command: Sequence[str], *, begins: tuple[str, ...]) -> TestPlan | None:
+    """The plan of a project with the command that a person named; None where the command is no such one.
+
+    Args:
+        begins: the words with which the runner of the language is called.
+    """
+    words = unwrapped(command)
+    return replace(plan, command=words) if plan is not None and words[: len(begins)] == begins else None

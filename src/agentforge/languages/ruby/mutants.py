@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentforge.languages.changed_part import changed_part
-from agentforge.languages.mutant import Mutant, short
-from agentforge.languages.ruby.source import methods, ruby_tree, span
+from agentforge.languages.mutant import Mutant
+from agentforge.languages.node_mutants import Change, node_mutants
+from agentforge.languages.ruby.source import methods, ruby_tree
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-Change = tuple[str, "SgNode", str]
 _OPERATORS = {
     "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "and": "or", "or": "and",
     "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "**": "*",
@@ -43,24 +42,9 @@ def ruby_mutants(path: str, data: bytes, *, lines: int, before: bytes | None = N
     root = ruby_tree(text) if text.encode() == data else None
     if root is None:
         return ()
-    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
-    found: list[Mutant] = []
-    seen = {text}
-    for method in methods(root):
-        for kind, node, new in _walk(method.node):
-            first, last = node.range().start.line + 1, node.range().end.line + 1
-            start, end = span(node)
-            made = f"{text[:start]}{new}{text[end:]}"
-            if not part.holds_node(node) or made in seen or ruby_tree(made) is None:
-                continue
-            seen.add(made)
-            found.append(
-                Mutant(
-                    path=path, line=first, last=last, kind=kind, owner=method.name, before=short(node.text()),
-                    after=short(new), data=made.encode(),
-                )
-            )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: one.line))
+    changes = ((method.name, change) for method in methods(root) for change in _walk(method.node))
+    parses = lambda made: ruby_tree(made) is not None  # noqa: E731 # the whole file again
+    return node_mutants(path, text, changes, lines=lines, before=before, parses=parses)
 
 
 def _walk(node: SgNode) -> Iterator[Change]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agentforge.languages.node_mutants import span
 from agentforge.workspace.code.symbols import parse_tree
 
 if TYPE_CHECKING:
@@ -35,11 +36,6 @@ def ruby_tree(text: str) -> SgNode | None:
     """The tree of a text; None where it cannot be parsed, or there is no parser on this machine."""
     root = parse_tree(text, "ruby")
     return None if root is None or root.find(kind="ERROR") is not None else root
-
-
-def span(node: SgNode) -> tuple[int, int]:
-    """Where a node stands in its text."""
-    return node.range().start.index, node.range().end.index
 
 
 def methods(node: SgNode, owner: str = "") -> Iterator[Method]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from agentforge.languages.ruby.source import Method, data_of, methods, ruby_tree, span, with_statements
+from agentforge.languages.node_mutants import span
+from agentforge.languages.ruby.source import Method, data_of, methods, ruby_tree, with_statements
 from agentforge.languages.stub_values import Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
-from agentforge.languages.native.wrapper_commands import unwrapped
+from agentforge.languages.native.wrapper_commands import plan_with
 from agentforge.languages.rust.runner import run_cargo
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
@@ -63,9 +62,7 @@ def _find(project: ProjectFiles) -> TestPlan | None:
 
 
 def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
-    words = unwrapped(command)
-    plan = _find(project) if tuple(words[:2]) == ("cargo", "test") else None
-    return replace(plan, command=words) if plan is not None else None
+    return plan_with(_find(project), command, begins=("cargo", "test"))
 
 
 def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:

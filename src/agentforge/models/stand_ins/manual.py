@@ -8,6 +8,7 @@ before and has its answer is never asked again, so that Ctrl-C, a crash and `res
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,8 +126,6 @@ def _typed(reading: TextIO, writing: TextIO, prompt: str) -> str:
 
 def _say(text: str) -> bool:
     """Tell whoever reads standard error; returns whether a person sits at the terminal."""
-    import sys
-
     if sys.stderr is None:
         return False
     sys.stderr.write(text)

@@ -7,6 +7,9 @@ and the standard library's a tenth of that. How requests are spelled and replies
 from __future__ import annotations
 
 import os
+import select
+import ssl
+from base64 import b64encode
 from contextlib import suppress
 from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Protocol
@@ -162,8 +165,6 @@ class HttpConnection:
 
 def tls_context() -> ssl.SSLContext:
     """The certificates that are trusted: the system's, or those of SSL_CERT_FILE."""
-    import ssl
-
     made = ssl.create_default_context()
     paths = ssl.get_default_verify_paths()
     if paths.cafile is None and paths.capath is None:  # a Python that was built for another distribution
@@ -229,8 +230,6 @@ class _HttpResponse:
 
 def _is_stale(connection: HttpSocket) -> bool:
     """Whether the other side closed an idle connection: then it can be read, and nothing was asked."""
-    import select
-
     if connection.sock is None:
         return True
     poll = select.poll()
@@ -279,7 +278,6 @@ def proxy_credentials(proxy: SplitResult | None) -> dict[str, str]:
     """The header that names the user of a proxy; {} where it has none."""
     if proxy is None or proxy.username is None:
         return {}
-    from base64 import b64encode
 
     pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode('ascii')}"}

@@ -25,6 +25,7 @@ from agentforge.pipeline.ledger.shown import asks_traced
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import action_of, items
 from agentforge.pipeline.stages import FIX
+from agentforge.pipeline.workflows.fix.delivery import fix_message
 from agentforge.workspace.git.objects import advance_branch, drop_ref, waiting_ref
 
 _TYPES = {"create": "feat", "modify": "feat", "delete": "refactor", "refactor": "refactor", "fix": "fix"}
@@ -131,8 +132,6 @@ def _open_risks(state: RunState) -> list[str]:
 
 
 def _fix_message(state: RunState, *, trail: tuple[str, int]) -> str:
-    from agentforge.pipeline.workflows.fix.delivery import fix_message
-
     return fix_message(state, trail=trail)
 
 

@@ -5,6 +5,7 @@ Hidden examples stay in the artifact and the log; no later stage sees them in a 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -181,8 +182,6 @@ def _rows(state: RunState) -> list[Json]:
 
 def _hidden(state: RunState, draft: Json, rows: list[dict[str, object]], *, seed: int) -> set[object]:
     """Half (rounded up) of the examples of each callable that nobody can read elsewhere."""
-    import random
-
     reader = _reader(draft)
     told = {key: value for key, value in draft.items() if key != "examples"}
     known = _squeezed("\n".join([state.brief.request, *mentioned(told)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,6 @@ def _version_of(name: str, data: bytes, artifact: str) -> str:
 
 def _parsed(name: str, data: bytes) -> Any:
     """The mapping that a file holds; one that is broken states nothing."""
-    import json
     import tomllib
 
     import yaml

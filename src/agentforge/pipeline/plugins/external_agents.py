@@ -8,6 +8,8 @@ guest says its result is. Both replies follow from the state, and no model is as
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -222,8 +224,6 @@ def _files_of_command(
     """Files on the command line that would not be seen: those outside the repository that the sandbox hides, and those of
     the user's checkout that no commit holds.
     """
-    import os
-
     outside: list[Path] = []
     uncommitted: list[tuple[Path, Path]] = []
     for word in choice.argv:
@@ -239,9 +239,6 @@ def _files_of_command(
 
 
 def _program(choice: GuestChoice, path: str) -> tuple[Path, ...]:
-    import os
-    import shutil
-
     found = shutil.which(choice.argv[0], path=path or os.environ.get("PATH"))
     return (Path(found),) if found else ()
 
@@ -275,8 +272,6 @@ def refusal_of_call(call: Mapping[str, Any], *, repo: Path, context: ToolContext
 
 def _places(call: Mapping[str, Any]) -> list[Path]:
     """The files that a call names: where it is, and what its diffs change."""
-    import os
-
     rows = [*(call.get("locations") or []), *(call.get("content") or [])]
     named = [row.get("path") for row in rows if isinstance(row, dict)]
     return [Path(os.path.normpath(path)) for path in named if isinstance(path, str) and path]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentforge.agent.effects import Effect
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.commit import report
+from agentforge.pipeline.examination.examiner import examination
 from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.stage import Json, Stage, needs_no_model
 
@@ -18,12 +19,8 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
 
 
 def _examined_first(state: RunState, order: Sequence[str]) -> Effect | None:
-    if (
-        not state.brief.examiner
-    ):  # GREEN asked about its own tree; REFACTOR and stages from outside may have changed it since
+    if not state.brief.examiner:  # GREEN asked about its own tree; what came behind it may have changed that
         return doubtful(state, undecided_examples(state), stage="deliver")
-    from agentforge.pipeline.examination.examiner import examination  # of the few runs that are examined
-
     return examination(state, tuple(order))
 
 

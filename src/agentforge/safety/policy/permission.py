@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date, timedelta
 from fnmatch import fnmatchcase
 
 from agentforge.frozen import dataclass
@@ -92,8 +93,6 @@ def read_rule(text: str, verdict: Consent, *, origin: str = "") -> Rule:
 
 def after_days(now: str, days: int) -> str:
     """The day that comes so many days after a time in ISO 8601: the last one on which a new rule holds."""
-    from datetime import date, timedelta
-
     return (date.fromisoformat(now[:10]) + timedelta(days=days)).isoformat()
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from json import dumps
 
 from agentforge.frozen import dataclass
 from agentforge.safety.text.shapes import SHAPES
@@ -251,9 +253,6 @@ def written_forms(secret: str) -> tuple[str, ...]:
 
 
 def _encoded(secret: str) -> Iterator[str]:
-    from base64 import b64encode
-    from json import dumps
-
     raw = secret.encode("utf-8", "surrogatepass")
     yield from (dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1])
     yield from (_percent(raw, "/"), _percent(raw, ""), _percent(raw, " ").replace(" ", "+"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -94,8 +95,6 @@ class ActionsFile:
             return old.read(self.size.head_bytes)
 
     def _copy_entries(self, new: BinaryIO) -> None:
-        import shutil
-
         with self._path.open("rb") as old:
             old.seek(self.size.head_bytes + len(_BEGIN))
             shutil.copyfileobj(old, new)

@@ -5,10 +5,16 @@ Their code runs with the rights of AgentForge itself, outside of the sandbox; th
 
 from __future__ import annotations
 
+import contextvars
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import redirect_stdout
 from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +72,6 @@ def _tools_of(file: Path, root: Path) -> list[Tool]:
     Raises:
         Exception: whatever the file raises.
     """
-    from contextlib import redirect_stdout
-    from importlib.util import module_from_spec, spec_from_file_location
-    from io import StringIO
-
     name = f"agentforge_custom_tools_{digest_bytes(str(file).encode()).rpartition(':')[2][:16]}"
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -175,11 +177,6 @@ def _awaited(make: Callable[[], Any]) -> Any:
         Exception: whatever the tool raises; SystemExit is made one.
     """
     import asyncio
-    import contextvars
-    import threading
-    from concurrent.futures import Future
-    from contextlib import redirect_stdout
-    from io import StringIO
 
     done: Future[Any] = Future()
 

@@ -6,6 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
@@ -53,8 +54,6 @@ class FileDiff:
 
     def to_diff(self) -> str:
         """The difference as a unified diff."""
-        from difflib import unified_diff
-
         old = "/dev/null" if self.is_new_file else str(self.path)
         new = "/dev/null" if self.is_deletion else str(self.path)
         before, after = (text.splitlines(keepends=True) for text in (self.old_content, self.new_content))

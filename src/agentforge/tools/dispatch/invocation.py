@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -265,8 +266,6 @@ def _look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
 
 
 def _nearest_tools(name: str, tools: Mapping[str, Tool]) -> tuple[str, ...]:
-    from difflib import get_close_matches
-
     return tuple(f"call {close}" for close in get_close_matches(name.lower(), tools, n=2))
 
 

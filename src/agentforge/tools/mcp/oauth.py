@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -63,8 +64,6 @@ class Tokens:
         self._write({name: value for name, value in self._read().items() if name != "client"})
 
     def _read(self) -> dict[str, Any]:
-        import json
-
         try:
             found = json.loads(self._file.read_bytes())
         except (OSError, ValueError):  # no login yet, or a damaged file: the user logs in again
@@ -72,8 +71,6 @@ class Tokens:
         return found if isinstance(found, dict) else {}
 
     def _write(self, value: dict[str, Any]) -> None:
-        import json
-
         fresh = self._file.with_name(f".{self._file.name}.{os.getpid()}")
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -162,8 +163,6 @@ class Servers:
         Raises:
             ToolError: it needs no login, or the login failed.
         """
-        from dataclasses import replace
-
         if server in self._connections:
             self._loop.run(self._connections.pop(server).close())
         patient = replace(self._specs[server], startup_s=LOGIN_S)
@@ -214,8 +213,6 @@ class Servers:
             ) from exc
 
     def _shown(self, name: str, observation: Observation) -> Observation:
-        from dataclasses import replace
-
         scrub = self._connection(name).scrub
         return replace(observation, summary=scrub(observation.summary), text=scrub(observation.text))
 

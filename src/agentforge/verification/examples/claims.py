@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -164,7 +165,6 @@ def literal(source: str) -> Any:
 
 def _doctests(text: str) -> Iterator[Claim]:
     import doctest
-    import textwrap
 
     try:
         examples = doctest.DocTestParser().get_examples(textwrap.dedent(text))

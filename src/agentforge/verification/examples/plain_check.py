@@ -8,6 +8,7 @@ no claim speaks of.
 
 from __future__ import annotations
 
+import builtins
 import json
 import re
 import secrets
@@ -221,8 +222,6 @@ def _never_came(answer: CallResult) -> bool:
 
 
 def _is_builtin(name: str) -> bool:
-    import builtins
-
     return isinstance(getattr(builtins, name, None), type)
 
 

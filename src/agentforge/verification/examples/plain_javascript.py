@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -127,9 +129,6 @@ def node_path() -> str:
     Raises:
         ToolchainError: it is not on PATH.
     """
-    import os
-    import shutil
-
     node = shutil.which("node", path=os.environ.get("PATH"))
     if node is None:
         raise ToolchainError("node is not on PATH: examples cannot be checked outside of the test runner")

@@ -53,8 +53,6 @@ def repeat_assertions(
         claims: of tests that passed under the runner.
         seed: chooses the tests when there are many.
     """
-    import random
-
     groups: dict[str, list[Asserted]] = {}
     for claim in claims:
         groups.setdefault(claim.test, []).append(claim)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import random
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
@@ -97,8 +98,6 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _compiles(data: bytes) -> bool:
-    import warnings
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import stat
 from pathlib import Path
+from shutil import rmtree
 from typing import Literal
 
 from agentforge.canonical import Digest, digest_bytes
@@ -175,8 +177,6 @@ def digest_file(path: Path) -> Digest:
     Raises:
         OSError: it cannot be read.
     """
-    import hashlib
-
     with path.open("rb") as file:
         return Digest(hashlib.file_digest(file, "sha256").hexdigest())
 
@@ -215,8 +215,6 @@ def remove_tree(path: Path) -> None:
     Raises:
         OSError: something cannot be removed.
     """
-    from shutil import rmtree
-
     if path.is_symlink() or (path.exists() and not path.is_dir()):  # a pipe or a socket, too
         return path.unlink()
     if not path.exists():

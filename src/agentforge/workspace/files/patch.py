@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from agentforge.errors import AgentForgeError, StorageError
@@ -114,7 +116,6 @@ def nearest_lines(text: str, needle: str, *, count: int = 3) -> tuple[str, ...]:
     wanted = max([line for line in asked if line not in places] or asked, key=len)
     if not wanted:
         return ()
-    from difflib import get_close_matches
 
     close = get_close_matches(wanted, [key for key in places if key], n=count, cutoff=_NEAREST_CUTOFF)
     numbers = [number for key in close for number in places[key]][:count]
@@ -148,8 +149,6 @@ def _refusals(root: Path, paths: Sequence[str], *, may_write: MayWrite) -> Itera
 
 def _by_git(root: Path, patch_text: str, paths: Sequence[str], *, strip: int) -> dict[str, _Write] | None:
     """Let git apply the patch to copies of the files; None when it refuses or cannot know how they are written."""
-    import tempfile
-
     if any(_needs_care(root / path) for path in paths):
         return None
     with tempfile.TemporaryDirectory(prefix="agentforge-patch-") as folder:

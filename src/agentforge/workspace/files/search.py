@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -203,15 +205,12 @@ def ripgrep() -> str | None:
     beside = Path(sys.executable).parent / "rg"
     if beside.is_file():
         return str(beside)
-    import shutil
 
     return shutil.which("rg")
 
 
 def _lines(binary: str, arguments: Sequence[str], *, root: Path) -> Generator[bytes]:
     """Run ripgrep outside the sandbox (it only reads) and give its output by lines; closing the generator ends it."""
-    import threading
-
     process = subprocess.Popen(
         [binary, *_BASE, *arguments],
         cwd=root,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,8 +59,6 @@ def shadow(git: Git, commit: str) -> Iterator[Git]:
     Raises:
         RepositoryError: the repository does not hold the commit.
     """
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="agentforge-replay-") as folder:
         top = Path(folder).resolve() / git.top.name
         run(["git", "init", "--quiet", str(top)], cwd=Path(folder), env=fixed_environment(), timeout_s=_TIMEOUT_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +88,6 @@ class Git:
         done = self._command.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
         if done.exit_code == 0:
             return os.fsdecode(done.output).strip()
-        from difflib import get_close_matches
 
         near = get_close_matches(rev, self._ref_names(), n=3) if rev else []
         hint = f"did you mean {', '.join(near)}?" if near else "`git branch -a` lists the branches"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -177,8 +179,6 @@ class _BothEnds:
 
 
 def _start(argv: Sequence[str], *, cwd: Path | None, env: Mapping[str, str], bounds: Bounds) -> Popen[bytes]:
-    import subprocess
-
     source = _stdin_file(bounds.get("stdin"))
     try:
         return subprocess.Popen(
@@ -209,7 +209,6 @@ def _stdin_file(data: bytes | None) -> int | None:
             file.write(data)
         os.lseek(memory, 0, os.SEEK_SET)
         return memory
-    import tempfile
 
     with tempfile.TemporaryFile() as kept:
         kept.write(data)

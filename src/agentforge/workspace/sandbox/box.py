@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
@@ -209,8 +210,6 @@ def missing_because(environ: Mapping[str, str]) -> str:
 
 
 def _program(environ: Mapping[str, str]) -> str | None:
-    import shutil
-
     return shutil.which("bwrap", path=environ.get("PATH"))
 
 

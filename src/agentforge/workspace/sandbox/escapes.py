@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -198,8 +199,6 @@ def _home_bait(environ: Mapping[str, str], stack: ExitStack) -> Path | None:
 
 
 def _digest(file: str) -> str:
-    import hashlib
-
     return hashlib.sha256(Path("/proc/self", file).read_bytes()).hexdigest()
 
 

@@ -5,14 +5,17 @@ Nothing can be mounted here. Secrets of the workspace are set aside while a comm
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Unpack
 
@@ -100,8 +103,6 @@ class Landlocked:
         return done
 
     def _specification(self, box: Box, own: Path, *, reaches: bool, descriptors: tuple[int, int]) -> str:
-        import json
-
         home = Path(self.environ.get("HOME") or Path.home())
         readable = [*_system(), *map(str, toolchain_paths(self.environ, home=home, interpreters=box.interpreters))]
         readable += [str(source) for source, _ in box.overlays]
@@ -141,8 +142,6 @@ def missing_because() -> str:
 
 
 def _launcher() -> list[str]:
-    from importlib.util import find_spec
-
     found = find_spec("agentforge.workspace.sandbox.landlock_launch")
     return [sys.executable, "-I", str(found.origin if found else "")]
 
@@ -230,8 +229,6 @@ def _content(path: Path) -> _Content:
 
 
 def _restore(path: Path, content: _Content) -> None:
-    import stat
-
     remove_tree(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     for name, (mode, data) in sorted(content.items()):

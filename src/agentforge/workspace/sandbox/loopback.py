@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
+import subprocess
 from contextlib import suppress
 
 _OWNER_OF_NAMESPACE = 0xB701  # NS_GET_USERNS
@@ -29,7 +32,6 @@ class SharedLoopback:
         """Hold on to the network that process `pid` has, unless one is held already; a process that is gone has none."""
         if self._network >= 0:
             return
-        import fcntl
 
         with suppress(OSError):
             network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -46,8 +48,6 @@ class SharedLoopback:
         Args:
             holder: the process whose descriptors are entered: "self" where the entering one inherits them, else our number.
         """
-        import shutil
-
         program = shutil.which("nsenter", path=os.defpath) if self.descriptors else None
         if program is None:
             return []
@@ -62,8 +62,6 @@ class SharedLoopback:
 
     def ports(self) -> frozenset[int]:
         """The TCP ports on which somebody listens in it; none before a network was kept."""
-        import subprocess
-
         entering = self.entering(holder=str(os.getpid()))
         if not entering:
             return frozenset()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -42,8 +43,6 @@ def _options() -> tuple[str, ...]:
 
 @cache
 def _prlimit(path: str) -> str | None:
-    import shutil
-
     return shutil.which("prlimit", path=path) or shutil.which("prlimit", path="/usr/bin:/bin")
 
 

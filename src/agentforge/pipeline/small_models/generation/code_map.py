@@ -5,6 +5,7 @@ What stays open is put as one choice among real places: the model chooses, nothi
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -180,7 +181,6 @@ def _by_calls(calls: Iterable[tuple[str, str, str]], code: CodeMap) -> list[dict
 def _by_words(request: str, code: CodeMap) -> list[dict[str, object]]:
     """The symbols that the request names word for word; what it calls and nobody defines is to be written."""
     words = words_of(request)
-    import ast
 
     spoken = [*declared_names(request), *(ast.unparse(node.func) for node in named_calls(request))]
     new = [name for name in spoken if not code.defining(name)]

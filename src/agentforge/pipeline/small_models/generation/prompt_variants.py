@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -200,8 +201,6 @@ def _start(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
 
 
 def _dedented(text: str) -> str:
-    import textwrap
-
     return textwrap.dedent(text)
 
 

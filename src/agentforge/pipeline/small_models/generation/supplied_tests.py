@@ -6,6 +6,7 @@ Which tests speak of a unit, and how a model is shown them.
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -80,7 +81,6 @@ def _file_of(module: str, code: CodeMap) -> str:
     packages = {name.partition(".")[0] for name in code.modules.values()}
     if "." in module and top not in packages:
         return ""
-    import sys
 
     if top in sys.stdlib_module_names or top in ("pytest", "unittest", "hypothesis", "numpy"):
         return ""

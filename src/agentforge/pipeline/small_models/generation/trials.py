@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
 from agentforge.context.budget import one_line
@@ -240,8 +240,6 @@ def _held(state: RunState, runtime: Runtime, unit: Unit, base: str) -> SampleCan
 def _judged(
     one: SampleCandidate, state: RunState, runtime: Runtime, unit: Unit, *, tree: str, wanted: frozenset[str]
 ) -> SampleCandidate:
-    from dataclasses import replace
-
     rig = runtime.rig()
     edits = Edits(files=_with_stubs(state, runtime, unit, one.text))
     tests = tuple(dict.fromkeys([*suite_files(state), *near_tests(state)]))
