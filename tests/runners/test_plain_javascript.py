@@ -113,6 +113,21 @@ def test_a_method_of_objects_that_prose_names_on_its_class_is_no_call(project):
 
 
 @needs_node
+def test_a_name_that_the_declared_file_does_not_export_is_what_the_package_offers(project):
+    files = {
+        "package.json": '{"type": "module", "main": "./src/index.js", "scripts": {"test": "node --test"}}',
+        "src/index.js": 'export { format } from "./standard.js"\n',
+        "src/standard.js": 'import make from "./locale.js"\nexport const format = make("!").format\n',
+        "src/locale.js": "export default (mark) => { const format = (text) => text + mark; return { format } }\n",
+    }
+    made = project(files, env={})
+    symbols = [Symbol(name="format", file="src/locale.js", kind="function")]
+    claims = [claim_of({"call": "format('a')", "returns": value}) for value in ("'a!'", "'a?'")]
+    verdict = check_javascript(made.rig(), made.tree(), claims, symbols=symbols, base_tree=made.tree())
+    assert (verdict.checked, len(verdict.failed), verdict.unchecked) == (2, 1, ()), verdict
+
+
+@needs_node
 def test_a_constant_that_only_the_build_defines_leaves_an_example_unchecked(project):
     package = '{"type": "module", "scripts": {"test": "node --test"}}'
     old = "export const swap = (a) => { if (DEBUG) console.log(a); return a }\n"

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -32,16 +32,24 @@ from agentforge.workspace.files.file_access import remove_tree
 _GROUP = 4
 _RESULTS_BYTES = 4_000_000
 _MEMBER = re.compile(r"([\w$]+(?:\.[\w$]+)*)\.([\w$]+)\(")
+_ENTRIES = ("src/index.js", "src/index.ts", "index.js", "index.ts")
+_BUILT = frozenset({"dist", "build", "umd", "node_modules"})
 _UNDEFINED = re.compile(r"([\w$]+) is not defined$")
 _FOLDERS = frozenset({"test", "tests", "__tests__", "spec"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeProbe:
-    """One call to evaluate. `names` maps each free name to its file, and whether it may be the whole module."""
+    """One call to evaluate.
+
+    Attributes:
+        names: each free name -> its file, and whether it may be the whole module.
+        entry: the source file that the package offers its users, "" = none; it is asked for what the file does not export.
+    """
 
     source: str
     names: Mapping[str, tuple[str, bool]]
+    entry: str = ""
 
 
 def check_javascript(
@@ -141,6 +149,7 @@ def _told_by_node(node: str, rig: Rig, place: TestSandbox, probes: Sequence[Node
     calls = [
         {
             "source": one.source,
+            "entry": one.entry,
             "names": {name: {"file": file, "whole": whole} for name, (file, whole) in one.names.items()},
         }
         for one in probes
@@ -201,7 +210,29 @@ def resolved_in_node(call: str, symbols: Sequence[Symbol], rig: Rig, tree: str) 
             names[name] = (whole[0], True)
         else:
             return None
-    return NodeProbe(source=call, names=names) if names else None
+    return NodeProbe(source=call, names=names, entry=_entry(rig, tree)) if names else None
+
+
+def _entry(rig: Rig, tree: str) -> str:
+    """The source file of a package's entry; "" where it has none, or only one that is built."""
+    try:
+        told = json.loads(rig.git.show(tree, "package.json") or b"{}")
+    except ValueError:
+        return ""
+    told = told if isinstance(told, dict) else {}
+    named = [*_paths(told.get("exports")), *_paths(told.get("module")), *_paths(told.get("main")), *_ENTRIES]
+    paths = [str(PurePosixPath(one)) for one in named]
+    sources = (one for one in paths if is_javascript(one) and not _BUILT & set(PurePosixPath(one).parts[:-1]))
+    return next((one for one in sources if rig.git.show(tree, one) is not None), "")
+
+
+def _paths(told: object) -> Iterator[str]:
+    """The files of the root entry, in whatever form package.json names them."""
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, dict):
+        for key in (".", "import", "default", "node", "require"):
+            yield from _paths(told.get(key))
 
 
 def _defined(path: str, data: bytes | None) -> set[str]:

@@ -27,7 +27,7 @@ function writeLine(descriptor, record) {
 }
 
 /** Evaluate one call; `shape` tells more of a value that is no plain one, `given` are values for names of their own. */
-async function answer({ source, names }, { shape = () => [], given = {}, keep = () => {} } = {}) {
+async function answer({ source, names, entry }, { shape = () => [], given = {}, keep = () => {} } = {}) {
   const values = { ...given };
   for (const [name, { file, whole }] of Object.entries(names)) {
     let module;
@@ -37,7 +37,7 @@ async function answer({ source, names }, { shape = () => [], given = {}, keep = 
       if (cannotLoad(error)) return { lost: true, message: cut(error.message) };
       return { raised: lineage(error), stage: "import", message: cut(error?.message) };
     }
-    const found = pick(module, name, whole);
+    const found = exported(module, name) ?? (await offered(entry, name)) ?? whole_of(module, whole);
     if (found === undefined) return { lost: true, message: `${file} exports no ${name}` };
     values[name] = found;
   }
@@ -65,11 +65,27 @@ function source_of(value) {
   return typeof value === "function" ? Function.prototype.toString.call(value) : "";
 }
 
-/** What a name stands for in a module: an export, a property of the default export, the default export, the module. */
-function pick(module, name, whole) {
+/** What a module exports by a name: an export, or a property of the default export. */
+function exported(module, name) {
   if (name in module) return module[name];
   const own = module.default;
-  if (own !== null && (typeof own === "object" || typeof own === "function") && own[name] !== undefined) return own[name];
+  return own !== null && (typeof own === "object" || typeof own === "function") ? own[name] : undefined;
+}
+
+/** What the package's own entry offers its users by a name that the file itself does not export. */
+async function offered(entry, name) {
+  if (!entry) return undefined;
+  try {
+    const module = await load(entry);
+    return name in module ? module[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a file as a whole stands for: its default export, or the module where that may be meant. */
+function whole_of(module, whole) {
+  const own = module.default;
   if (typeof own === "function" || (whole && own !== undefined)) return own;
   return whole ? module : undefined;
 }
