@@ -269,3 +269,10 @@ def test_a_known_value_is_found_in_the_ways_in_which_it_is_written(way: str) -> 
     done = redact(f"before {written} after", secrets=(secret,))
     assert done.kinds == ("known-value",)
     assert done.text.startswith("before ") and done.text.endswith(" after")
+
+
+def test_the_id_of_a_test_keeps_what_looks_like_a_secret_and_loses_what_is_one() -> None:
+    row = "tests/test_url.py::TestHost::test_host[http://anna:s3cret-word@shop.example/a b]"
+    assert redact_value({"id": row, row: 1}) == {"id": row, row: 1}
+    assert redact_value([f"{row} failed"]) != [f"{row} failed"]
+    assert redact_value(row, secrets=("s3cret-word",)) == row.replace("s3cret-word", "[redacted: known-value]")
