@@ -252,7 +252,7 @@ def _run_all(
         r"go1\.(?:1\d|[0-9])(?:\D|$)", version
     )  # since 1.20 a result line starts with a mark of its own
     arguments = [f"-test.v{'=test2json' if framed else ''}", "-test.paniconexit0", "-test.count=1"]
-    arguments += [f"-test.timeout={max(1, int(timeout_s))}s", *([] if seed is None else [f"-test.shuffle={seed}"])]
+    arguments += [] if seed is None else [f"-test.shuffle={seed}"]
     tool = ground.sandbox.run(
         ["go", "tool", "-n", "test2json"], box=box(plan, ground, env={}), timeout_s=30
     ).text.strip()
@@ -284,19 +284,22 @@ def _run_package(
     word: str,
     timeout_s: float,
 ) -> Session:
-    """Run one package's tests; again for those that a panic kept from running."""
+    """Run one package's tests; again for those that a panic kept from running, as long as the time of all rounds lasts."""
     mark = new_word()
     folder = str(ground.root / package.folder)
     outcomes: dict[str, TestOutcome] = {}
     listed: list[str] = []
     problems: tuple[str, ...] = ()
     chosen = ["-test.run", f"^(?:{'|'.join(package.asked)}|.*{word}.*)$"] if package.asked else []
+    left_s = timeout_s
     for _ in range(_ROUNDS):
-        argv = ["sh", "-c", _RUN, "sh", folder, str(program), mark, tool, *arguments, *chosen]
+        limit = f"-test.timeout={max(1, int(left_s))}s"
+        argv = ["sh", "-c", _RUN, "sh", folder, str(program), mark, tool, limit, *arguments, *chosen]
         done = ground.sandbox.run(
-            argv, box=box(plan, ground, env={}, read_only=(ground.scratch / "programs",)), timeout_s=timeout_s,
+            argv, box=box(plan, ground, env={}, read_only=(ground.scratch / "programs",)), timeout_s=left_s,
             output_limit_bytes=_OUTPUT_LIMIT_BYTES,
         )  # fmt: skip
+        left_s -= done.duration_s
         names, marked, events = done.text.partition(f"\n{mark}\n")
         known = [name for line in names.splitlines() if (name := _listed(line, package))]
         listed = listed or [name for name in known if not package.asked or name in package.asked or word in name]
@@ -309,6 +312,9 @@ def _run_package(
         outcomes |= new
         left = [name for name in listed if _id(package, name, word) not in outcomes]
         if not left or not new or done.timed_out or problems:
+            break
+        if left_s < 1:
+            done = replace(done, timed_out=True)
             break
         chosen = ["-test.run", f"^({'|'.join(left)})$"]
     ids = tuple(_id(package, name, word) for name in listed if word not in name)
