@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from agentforge.verification.effects.observed_effects import is_observed, wanted_part
+from agentforge.verification.effects.observed_effects import clauses, is_observed, wanted_part
 from agentforge.verification.examples.claims import claims_in
 
 ROWS = [  # text, the wrong result of today ("" = none), the result that is asked for
@@ -147,3 +147,11 @@ def test_a_quotation_is_told_by_the_text_in_which_it_stands() -> None:
 
 def test_a_table_with_a_column_of_today_is_open_and_so_no_law() -> None:
     assert wanted_part("| input | actual | expected |\n|---|---|---|\n| 1 | 2 | 3 |") == ""
+
+
+@pytest.mark.parametrize("mark", ["-", "*", "1."])
+def test_an_item_of_a_list_begins_anew_behind_a_sentence(mark: str) -> None:
+    text = f"{mark} `low(0)` is 0. All of them should be None.\n{mark} `high(9)` is 7, or 8 later. It should be 9.\n"
+    (reported,) = [part for part in clauses(text) if "`high(9)` is 7" in part.text]
+    assert reported.tense != "wanted"
+    assert "low" not in reported.text

@@ -42,7 +42,8 @@ _HEAD_WANTED = re.compile(
     r"proposal|right|good|acceptance)\b"
 )
 _CUT = re.compile(
-    r"(?P<end>(?<=[.!?])(?:[ \t]+|[ \t]*\n)(?=[A-Z`\"'(\[>]|\bit\b|\Z)|\n[ \t]*\n"
+    r"(?P<end>(?<=[.!?])(?:[ \t]+|[ \t]*\n)(?=[A-Z`\"'(\[>]|\bit\b|\Z)"
+    r"|(?<=[.!?])[ \t]*\n(?=[ \t]*(?:[-*+]|\d+[.)])[ \t])|\n[ \t]*\n"
     r"|\n(?=[ \t]*#)|;\s+|\s+[—–]\s+|\s+-{1,2}\s+(?=[a-z]))"
     r"|(?P<swap>,?\s+\b(?:instead\s+of|rather\s+than|in\s+place\s+of|as\s+opposed\s+to)\b\s*)"
     r"|(?P<but>,?\s*\b(?:but(?!\s+also)|whereas|while|yet|however|although|though|when|where)\b(?=[\s,])(?=[^.;\n]*\b(?:should|must|expect(?:ed|s)?|"
