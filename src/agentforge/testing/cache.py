@@ -13,6 +13,9 @@ from agentforge.errors import StorageError
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.testing.outcome import SuiteRun, run_of, run_value
 
+_FORMAT = 2
+"""In 1, ids of tests were kept without what only looked like a secret, so that a test was not found again."""
+
 
 class ResultCache:
     """A folder of JSON files, one for a run. Only runs that ended by themselves are kept."""
@@ -33,7 +36,7 @@ class ResultCache:
         """Return the value that was kept under this key; None when there is none that can be read."""
         try:
             value = json.loads(self._path(key).read_bytes())
-            return dict(value["run"]) if value["key"] == dict(key) else None
+            return dict(value["run"]) if (value["format"], value["key"]) == (_FORMAT, dict(key)) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -56,7 +59,8 @@ class ResultCache:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps({"key": dict(key), "run": _without_secrets(value)}), "utf-8")
+            kept = {"format": _FORMAT, "key": dict(key), "run": _without_secrets(value)}
+            draft.write_text(json.dumps(kept), "utf-8")
             draft.replace(path)
         except OSError as exc:
             raise StorageError(f"cannot keep a test result in {self._folder}: {exc}", hint="free some space") from exc
