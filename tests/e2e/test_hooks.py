@@ -83,7 +83,7 @@ def test_a_stage_that_a_hook_blocks_waits_and_goes_on_when_the_hook_lets_it(worl
     gate.mkdir()
     _user_settings(world, _hook("before_agent", f"test -e {gate}/open || exit 2", reads=[str(gate)]))
     done = world.start(_analyze())
-    assert done.code == 3 and "before_agent hook blocks stage intake" in done.out
+    assert done.code == 3 and "a before_agent hook blocks" in done.out
     (gate / "open").touch()
     key = "ghp" + "_" + "q7Gd2kLm9XpT4vBn8WsR3yZc6HfJ5aEu1oQi"
     again = world.run("resolve", f"{world.task}.E1", "--answer", f"again, with {key}", "--resume", "--json")

@@ -56,3 +56,13 @@ def test_missing_or_altered_content_is_a_failure(tmp_path, content):
 def test_what_is_no_digest_names_no_blob(tmp_path, name):
     with pytest.raises(IntegrityError, match="missing"):
         Blobs(tmp_path).get(name)
+
+
+def test_what_a_killed_writer_left_half_written_does_not_get_into_the_pack(tmp_path):
+    blobs = Blobs(tmp_path)
+    digest = blobs.put(b"kept")
+    half = tmp_path / digest[:2] / f".{digest[2:]}.z.3495.140688054684544.tmp"
+    half.write_bytes(b"hal")
+    assert blobs.pack() == 1
+    assert blobs.get(digest) == b"kept"
+    assert not half.exists() and [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["pack"]

@@ -75,8 +75,11 @@ class Blobs:
         Raises:
             IntegrityError: the pack that is there is damaged.
             StorageError: the disk does not take the new one; the files are all still there.
-        Side effects: only the one writer of a run may do this. A reader that looks for a file just now finds the pack.
+        Side effects: only the one writer of a run may do this. A reader that looks for a file just now finds the pack. What a
+            killed writer left half written is removed.
         """
+        for half in self.folder.glob("??/.*.tmp"):
+            half.unlink(missing_ok=True)
         loose = {f"blobs/{path.relative_to(self.folder).as_posix()}": path for path in self.folder.glob("??/*")}
         if not loose:
             return 0

@@ -166,10 +166,14 @@ TOOL = Tool(
     run=_run,
 )
 
+_IN_A_CONVERSATION = (
+    "Run a bash command in the sandbox (no network); timeout in seconds. What it leaves running ends with it"
+)
+PLAIN_TOOL = replace(TOOL, description=f"{_IN_A_CONVERSATION}.")
+"""The same outside of a stage, whose rules do not hold there."""
 SESSION_TOOL = replace(
     TOOL,
-    description="Run a bash command in the sandbox (no network); timeout in seconds. What it leaves running ends with it; "
-    "background=true leaves the command itself running, see jobs.",
+    description=f"{_IN_A_CONVERSATION}; background=true leaves the command itself running, see jobs.",
     parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT, background=FLAG),
 )
 """The same where commands can be left running: in a conversation."""

@@ -21,7 +21,7 @@ from agentforge.config.paths import config_dir, data_dir, project_tops
 from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
 from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
-from agentforge.toolbox.shell import SESSION_TOOL
+from agentforge.toolbox.shell import PLAIN_TOOL, SESSION_TOOL
 from agentforge.tools.base import Loaded
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
@@ -173,8 +173,8 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
     offered = BARE_TOOLS if options.bare and not options.allowed_tools else (*BUILD_TOOLS, *PLAN_TOOLS)
     wanted = [name for name in offered if name in known and name not in without and is_allowed(name, allowed)]
     tools = toolbox.find(wanted)
-    if "jobs" in tools and "shell" in tools:
-        tools["shell"] = SESSION_TOOL
+    if "shell" in tools:
+        tools["shell"] = SESSION_TOOL if "jobs" in tools else PLAIN_TOOL
     return tools
 
 
