@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str], *, count: int = 3) -> list[str]:
     """Give the known names most like `name`, best first, at most `count`; none when nothing is alike."""
+    import difflib
+
     by_lower = {item.lower(): item for item in known}
     found = difflib.get_close_matches(name.lower(), by_lower, n=count, cutoff=0.5)
     return [by_lower[item] for item in found]
