@@ -54,11 +54,7 @@ def run_suite(
         timeout_s: None is the plan's.
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
-        trace: record what each test executes, where the runner can.
-        traced_files: the only files of which that is recorded; () = all.
-        calls: write down calls of their functions, too.
-        test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
-        tests_s: limit of the tests once they are built, where the runner builds them first; 0 = `timeout_s`.
+        trace, traced_files, calls, test_limit_s, tests_s: see `RunOptions`.
         built: see `TestSandbox`.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
