@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agentforge.frozen import dataclass
@@ -19,7 +20,7 @@ _OF_TESTS = re.compile(r"#\[cfg\((?:test\b|(?:all|any)\(.*\btest\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class MacroItem:
     """A definition in the text of a macro, which the grammar does not read.
 
     Attributes:
@@ -52,7 +53,7 @@ def holds_tests(node: SgNode) -> bool:
     return False
 
 
-def written_in(macro: SgNode) -> Iterator[Written]:
+def written_in(macro: SgNode) -> Iterator[MacroItem]:
     """List the functions and types that stand in the rules of a macro, or in what one is called with."""
     for child in macro.children():
         if child.kind() in ("macro_rule", "token_tree"):
@@ -61,8 +62,8 @@ def written_in(macro: SgNode) -> Iterator[Written]:
         yield from _in_tokens(macro.children())
 
 
-def _in_tokens(tokens: list[SgNode]) -> Iterator[Written]:
-    for place, (word, name) in enumerate(zip(tokens, tokens[1:], strict=False)):
+def _in_tokens(tokens: list[SgNode]) -> Iterator[MacroItem]:
+    for place, (word, name) in enumerate(pairwise(tokens)):
         kind = _DEFINING.get(word.text())
         if kind is None or name.kind() not in _NAMES:
             continue
@@ -73,7 +74,7 @@ def _in_tokens(tokens: list[SgNode]) -> Iterator[Written]:
         while first and (tokens[first - 1].text() in _BEFORE or tokens[first - 1].text().startswith("(")):
             first -= 1
         head = [*tokens[first : tokens.index(end, place)]]
-        yield Written(
+        yield MacroItem(
             name=name.text().lstrip("$"),
             kind=kind,
             line=tokens[first].range().start.line + 1,
