@@ -192,7 +192,7 @@ def test_what_a_failing_command_printed_is_no_error_message_and_its_cut_says_how
 
 
 def test_an_error_a_finding_and_a_note_that_are_cut_say_how_much_is_missing() -> None:
-    bad = result("edit", "E" * 900, status="error", error_type="no-match")
+    bad = result("edit", "E" * 900, status="error", error_type="os-error")
     finding = {"rule": "holds", "message": "m" * 3000}
     state = with_turn(recent=(FinishedStep(step=3, said="n" * 1000, results=(bad,)),))
     pieces = shown(with_fields(state, findings=(finding,)))

@@ -87,7 +87,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context, policy=spec.policy)
     yield from _taken(heard)
-    shown = present(observation, policy=spec.policy)
+    shown = present(observation, policy=spec.policy, tool=prepared.tool)
     yield from _handed_over(call, effect.index, state, shown.observation, spec)
     yield _finished(call, effect.index, state, shown, spec, started=started)
 
