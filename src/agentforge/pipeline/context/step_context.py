@@ -82,6 +82,8 @@ def _notes(state: RunState) -> str:
 
 def _name_of_rejected(state: RunState) -> str:
     """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
+    if state.review.held:
+        return "your last submission, kept and not measured (send the fields that change, {} if none does; the others stay)"
     earlier = state.review.rejected is not None and state.review.rejected is draft_kept(state, state.progress.stage)
     return (
         "what you had handed in before; change what has to change, keep the rest"
