@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
@@ -13,10 +12,14 @@ from agentforge.agent.effects import FinishStep, RunTool
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures
 from agentforge.agent.reply import cut_short
+from agentforge.agent.spec import AgentSpec
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.contracts.draft import overlaid
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.attempt import Call
+from agentforge.events.state.run_state import RunState
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -27,12 +30,6 @@ from agentforge.tools.dispatch.invocation import (
     present,
     unanswered,
 )
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.attempt import Call
-    from agentforge.events.state.run_state import RunState
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -195,7 +192,6 @@ def _asked_before(state: RunState, index: int) -> bool:
 def _finished(
     call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
 ) -> kinds.ToolFinished:
-
     observation = shown.observation
     root = spec.tool_context.root
     changed = {path: digest_of(root / path) for path in observation.changed}

@@ -10,18 +10,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from agentforge.app.tasks.dependents import QUEUED
 from agentforge.config.paths import data_dir
+from agentforge.fleet.database import Database
 from agentforge.fleet.disposition import After, after_drive, without_room
+from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.parts import queue_parts
 from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder
 from agentforge.fleet.schedules import Schedules
-
-if TYPE_CHECKING:
-    from agentforge.fleet.database import Database
-    from agentforge.fleet.ledger import Job, Ledger
 
 _HANDED_BACK = 75
 _NAP_S = 0.05

@@ -11,8 +11,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agentforge.config.settings import Settings
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.disposition import After, after_drive_failed, after_loss
@@ -21,9 +22,6 @@ from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.machine import Machine, ThisMachine
 from agentforge.fleet.rescue import Frozen, Unheard
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 _NAP_S = 0.05
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
 from agentforge.events import kinds
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.log.run_log import RunLog
+from agentforge.events.state.run_state import RunState
+from agentforge.store.log.run_log import RunLog
 
 
 def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.secret_words import without_secrets
 from agentforge.app.tasks.dependents_hook import wake_on_the_way
 from agentforge.app.tasks.log_heads import keep_head
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, StorageError
 from agentforge.events import kinds
+from agentforge.hooks.engine import HookEngine
 from agentforge.pipeline.engine.controller import run_pipeline
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.store.log.run_log import RunLog
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentforge.config.settings import Settings
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 def drive_run(

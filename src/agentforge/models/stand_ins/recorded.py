@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.errors import ConfigError, ModelRequestRejected, StorageError
-from agentforge.messages import ModelReply, ToolCall, Usage, reply_value, request_value
+from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage, reply_value, request_value
+from agentforge.models.api.model import Model
 from agentforge.models.stand_ins.scripted import place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from agentforge.messages import ModelRequest
-    from agentforge.models.api.model import Model
 
 
 class RecordedModel:

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 from urllib.parse import urlsplit
 
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConfigError, ModelRequestRejected
 from agentforge.models.stand_ins.recorded import append_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
-
-    from agentforge.models.transport.connection import Connection, Response
+from agentforge.models.transport.connection import Connection, Response
 
 _KEPT_HEADERS = frozenset({"content-type", "retry-after"})
 

@@ -16,17 +16,16 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import spelled_out, suite_files
 from agentforge.pipeline.model.stage import Stage
+from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
-from agentforge.tools.base import Observation, ToolContext
+from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
+from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
-    from agentforge.safety.policy.decision import Policy
     from agentforge.testing.plan import TestPlan
-    from agentforge.tools.base import Tool
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled
     from agentforge.workspace.sandbox.box import Box
 

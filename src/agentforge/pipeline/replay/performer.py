@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agentforge.agent.effects import RunTool
+from agentforge.agent.spec import AgentSpec
 from agentforge.cancellation import TimeIsUp
 from agentforge.canonical import digest_bytes
-from agentforge.contracts.contract import CommandResult
+from agentforge.contracts.contract import CommandResult, Contract
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
@@ -19,24 +20,16 @@ from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
 from agentforge.pipeline.model.effects import Attest, AwaitTask, TryAttempts
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.plugins.external_agents import along_record
-from agentforge.pipeline.repairs.table import recorded_in
+from agentforge.pipeline.repairs.table import Mended, recorded_in
 from agentforge.pipeline.replay.answering_model import AnsweringModel
 from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of
-from agentforge.tools.base import Observation
+from agentforge.pipeline.replay.recording import Kind, Recording
+from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.workspace.files.file_access import write_bytes
 from agentforge.workspace.git.snapshots import has_object
-
-if TYPE_CHECKING:
-    from agentforge.agent.effects import RunTool
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.contracts.contract import Contract
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.repairs.table import Mended
-    from agentforge.tools.base import Tool, ToolContext
-
-from agentforge.pipeline.replay.recording import Kind, Recording
 
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _ANSWERED = ("read", "execute", "network")
@@ -138,7 +131,6 @@ class ReplayPerformer(Performer):
         yield self._log.next()[2]  # what other runs were like then
 
     def _facts_of_record(self) -> Measured:
-
         ahead = self._log.next()[2]
         if isinstance(ahead, kinds.EscalationRaised) and ahead.context.get("measuring"):
             raise TimeIsUp  # the deadline ended this measurement then

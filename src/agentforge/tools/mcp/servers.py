@@ -7,18 +7,14 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.frozen import dataclass
-from agentforge.tools.base import TEXT, Observation, Tool, ToolError, failed, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 from agentforge.tools.mcp.connection import Connection, Opened, ServerFailed
 from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, observed, offered_names, read_out
 from agentforge.tools.mcp.loop import _T, Loop
-
-if TYPE_CHECKING:
-    from agentforge.tools.base import ToolContext
-    from agentforge.tools.mcp.spec import ServerSpec
-
+from agentforge.tools.mcp.spec import ServerSpec
 
 LOGIN_S = 200.0
 """How long a person may take to log in, in seconds."""
@@ -178,7 +174,6 @@ class Servers:
         self._loop.close()
 
     async def _meet(self, names: Iterable[str]) -> None:
-
         await asyncio.gather(*(self._met(name) for name in names))
 
     async def _met(self, name: str) -> None:

@@ -7,6 +7,7 @@ bash are known to read differently (control characters, here documents, words th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -21,8 +22,6 @@ from agentforge.safety.shell.grammar.variables import EVERY, computed_in, doubtf
 from agentforge.safety.shell.grammar.words import WORD_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ast_grep_py import SgNode
 
     Folders = tuple[str | None, ...]
