@@ -154,7 +154,6 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.protection.workspace_guard import Guard
 
     stages = stages_of(state, settings=settings, environ=environ)

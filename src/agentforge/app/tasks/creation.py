@@ -46,8 +46,6 @@ def begun(
     Raises:
         UsageError: the request is empty or too long.
     """
-    from agentforge.workspace.git.repository import Git
-
     if not options.request.strip():
         raise UsageError(
             "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'

@@ -32,8 +32,6 @@ def drive_run(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.workspace.git.repository import Git
-
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
     wake_on_the_way(log, environ)

@@ -24,6 +24,7 @@ from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import find_task
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.orphans import end_orphans
 
 
@@ -83,7 +84,6 @@ def resume(
         UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.tasks.workplace import moved
-    from agentforge.workspace.git.repository import Git
 
     began = time.monotonic()
     git = Git.open(cwd)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from agentforge.safety.policy.decision import Decision, Part, Policy
+from agentforge.safety.policy.decision import Decision, Part, Policy, decide_call, decide_command
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.base import Tool
 
@@ -72,8 +72,6 @@ def approval(
 
 def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> Decision:
     """Decide about a call by what its tool declares: the line, the paths, the address."""
-    from agentforge.safety.policy.decision import decide_call, decide_command
-
     line, folder = tool.command(arguments)
     if line:
         return decide_command(line, _in_folder(policy, folder))
