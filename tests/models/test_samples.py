@@ -152,7 +152,7 @@ def test_a_script_gives_as_many_samples_as_were_asked_for(
 
     reply = texts(ScriptedModel(script), 2)
     assert reply.samples == ("one", "two")
-    line = recorded_line("green", 1, request=request_value(wished(request_for, samples=2)), reply=reply)
+    line = recorded_line("GREEN", 1, request=request_value(wished(request_for, samples=2)), reply=reply)
     recording.write_bytes(line + b"\n")
     assert texts(ScriptedModel(script), 1).samples == ("one",)
     assert texts(RecordedModel(recording), 2).samples == ("one", "two")

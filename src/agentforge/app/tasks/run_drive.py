@@ -10,16 +10,31 @@ from pathlib import Path
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.secret_words import without_secrets
-from agentforge.app.tasks.dependents_hook import wake_on_the_way
 from agentforge.app.tasks.log_heads import keep_head
+from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, StorageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
 from agentforge.hooks.engine import HookEngine
 from agentforge.pipeline.engine.controller import run_pipeline
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.repository import Git
+
+
+def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
+    """Let the runs that wait for a stage of this one go on before its end."""
+
+    waiting = data_dir(environ) / "waiting"
+
+    def watch(event: kinds.Event, _state: RunState) -> None:
+        if isinstance(event, kinds.StagePassed) and waiting.is_dir():
+            from agentforge.app.tasks.dependents import wake
+
+            wake(environ)
+
+    log.subscribe(watch)
 
 
 def drive_run(
