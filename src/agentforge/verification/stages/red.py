@@ -228,7 +228,7 @@ def _own(changed: Sequence[str], suite: Suite) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What RED's runs came to: the tests, those that only import, the stubs with the run against each, and the run without one."""
+    """What RED's runs came to: the tests, those that only import, the stubs with their runs, and the run without a stub."""
 
     entries: Sequence[Mapping[str, Any]]
     stubs: StubRuns
