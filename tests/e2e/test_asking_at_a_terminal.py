@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import subprocess
 import sys
-import termios
 from typing import TYPE_CHECKING
 
 from agentforge_world import good_script, intake, reply, submit
@@ -16,6 +14,9 @@ if TYPE_CHECKING:
     from agentforge_world import World
 
 _QUESTION = "What joins the words?"
+_CONTROLLED = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 def _on_a_terminal(world: World, *arguments: str, typed: str) -> tuple[int, str]:
@@ -43,20 +44,10 @@ def test_a_terminal_that_goes_away_ends_the_screen_without_a_crash(world: World)
     ours, its = pty.openpty()
     command = [sys.executable, "-m", "agentforge", "--model", world.model({"chat": [{"text": "Done."}]})]
     env = {**world.env, "TERM": "xterm-256color"}
-
-    def controlled() -> None:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
     child = subprocess.Popen(
-        command,
-        cwd=world.repo,
-        env=env,
-        stdin=its,
-        stdout=its,
-        stderr=its,
+        [sys.executable, "-c", _CONTROLLED, *command], cwd=world.repo, env=env, stdin=its, stdout=its, stderr=its,
         start_new_session=True,
-        preexec_fn=controlled,
-    )
+    )  # fmt: skip
     os.close(its)
     seen = b""
     while b"for commands" not in seen:
