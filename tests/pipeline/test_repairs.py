@@ -127,6 +127,26 @@ def test_examples_that_nothing_can_check_are_left_out(runtime: Make) -> None:
     assert told.count("example") == 4 + 0
 
 
+@pytest.mark.parametrize(
+    ("request_", "kept"),
+    [
+        ("`slugify('A B')` gives 'A B'; it should not give 'A B'. `slugify('C')` should give 'c'.", ["slugify('C')"]),
+        ("Currently `slugify('A B')` gives 'A B', which is wrong.\n\nFix slugify.", ["slugify('C')"]),
+        ("`slugify('A B')` must give 'A B'.", ["slugify('A B')", "slugify('C')"]),
+        ("Today `slugify('A B')` gives 'A B'.\n\n- `slugify('A B')` gives 'A B'\n- and so on", ["slugify('A B')", "slugify('C')"]),
+    ],
+)  # fmt: skip
+def test_what_the_request_reports_of_today_is_no_example_of_a_specification(
+    runtime: Make, request_: str, kept: list[str]
+) -> None:
+    symbols = [{"name": "slugify", "file": "kit/slug.py", "kind": "function", "change": "new"}]
+    examples = [{"call": 'slugify("A B")', "returns": '"A B"'}, {"call": "slugify('C')", "returns": "'c'"}]
+    given = {**SPEC, "symbols": symbols, "examples": examples}
+    draft, told = repaired(runtime(), "spec", given, request=request_)
+    assert [item["call"].replace('"', "'") for item in draft["examples"]] == kept
+    assert told.count("example") == 2 - len(kept)
+
+
 def test_what_the_repairs_leave_of_a_poor_specification_passes_its_contract(runtime: Make) -> None:
     made = runtime()
     poor = {
@@ -186,6 +206,26 @@ def test_intake_keeps_wrong_results_apart_from_examples(runtime: Make) -> None:
         ("Case?", True), ("Why?", False),
     ]  # fmt: skip
     assert sorted(told) == ["default", "example", "form", "observed", "question"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "text", "kept"),
+    [
+        (
+            "{}.",
+            "Every word has its letter, however many words there are, so three words have letters like 'abc'",
+            False,
+        ),
+        ("{}.", "With the option `--all` nothing is left out and 12 lines are printed at the end", False),
+        ("{}.", "so that for two words slugify('A b') -> 'a-b' in all of the links that we write", True),
+        ("{}.", "'A b' becomes 'a-b'", True),
+        ("The message is `{}`.", "no such file or folder was found there: 'x'", True),
+        ("It prints:\n\n```\n{}\n```\n", "one two three four five six seven 8", True),
+    ],
+)
+def test_a_sentence_that_calls_nothing_is_no_example(runtime: Make, request_: str, text: str, kept: bool) -> None:
+    after, told = repaired(runtime(), "intake", {"examples": [text]}, request=request_.format(text))
+    assert (after["examples"], told.count("sentence")) == ([text] if kept else [], 0 if kept else 1)
 
 
 def suite_of(made: Runtime, source: str) -> None:

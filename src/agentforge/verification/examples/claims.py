@@ -285,10 +285,11 @@ def contradictions(claims: Sequence[Claim]) -> tuple[str, ...]:
     wrong = []
     for claim in claims:
         known = first.setdefault(spelling(claim.call), claim)
-        if (claim.raises, _value(claim)) != (known.raises, _value(known)):
+        if outcome(claim) != outcome(known):
             wrong.append(claim.call)
     return tuple(dict.fromkeys(wrong))
 
 
-def _value(claim: Claim) -> str:
-    return repr(literal(claim.returns)) if claim.returns else ""
+def outcome(claim: Claim) -> tuple[str, str, str]:
+    """What a claim says, without differences of spelling: its call, the exception, the value."""
+    return spelling(claim.call), claim.raises, repr(literal(claim.returns)) if claim.returns else ""
