@@ -277,3 +277,46 @@ def test_a_test_that_is_declared_by_its_title_stays_under_its_full_title(runtime
     draft, _ = repaired(made, "spec", {**SPEC, "symbols": symbols})
     assert [row["name"] for row in draft["symbols"]] == ["loud > keeps 1.5 as it is"]
     assert "loud.test.js::loud > keeps 1.5 as it is" in superseded_tests(draft)
+
+
+FILES = {
+    "src/area.js": "export default function (r) { return r; }\n",
+    "src/locale.js": "export default (n) => n + 1;\n",
+    "src/edge.cjs": "module.exports = (n) => n + 2;\n",
+    "src/other.js": "export default (n) => n;\n",
+    "src/index.js": 'export { default as formatLocale } from "./locale.js";\nimport away from "other";\n',
+    "index.cjs": 'exports.side = require("./src/edge");\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "held"),
+    [
+        ("area", "src/area.js", True),
+        ("formatLocale", "src/locale.js", True),
+        ("side", "src/edge.cjs", True),
+        ("formatLocale", "src/other.js", False),
+        ("away", "src/other.js", False),
+        ("nowhere", "src/locale.js", False),
+    ],
+)
+def test_a_default_export_without_a_name_is_known_by_the_name_that_it_is_given(
+    runtime: Make, name: str, file: str, held: bool
+) -> None:
+    made = runtime()
+    (made.worktree / "src").mkdir()
+    for path, text in FILES.items():
+        (made.worktree / path).write_text(text, "utf-8")
+    made.git.command.output("add", "src", "index.cjs")
+    made.git.command.output("commit", "-qm", "defaults")
+    symbols = [{"name": name, "file": file, "kind": "function", "change": change} for change in ("changed", "new")]
+    for given in symbols:
+        draft, _ = repaired(made, "spec", {**SPEC, "symbols": [given], "files_to_modify": [file]})
+        told = [(row["name"], row["file"], row["change"]) for row in draft["symbols"]]
+        assert told == (
+            [(name, file, "changed")] if held else [(name, file, "new")] if given["change"] == "new" else []
+        )
+        if held:
+            state = before("spec", base_commit=made.git.head())
+            facts: Any = spec_facts(state, draft, made)
+            assert [row["exists"] for row in facts["symbols"]] == [True]

@@ -81,3 +81,11 @@ def test_an_example_counts_less_than_the_product(likely: Callable[..., list[Body
 
 def test_nothing_is_likely_where_nothing_fits(likely: Callable[..., list[Body]]) -> None:
     assert likely("xylophone") == []
+
+
+def test_tests_inside_of_a_file_of_the_product_are_no_bodies(tmp_path: Path) -> None:
+    source = (
+        "pub fn widen(x: u8) -> u8 { x }\n#[cfg(test)]\n// of widen\nmod checks { fn widen_is_wide() { widen(1); } }\n"
+    )
+    (tmp_path / "lib.rs").write_text(source)
+    assert names(bodies(tmp_path, rank(tmp_path, [], text="`widen` is not wide"))) == ["widen"]

@@ -69,16 +69,19 @@ def likely_views(
     for order, body in enumerate(likely, start=1 + behind):
         found[body.symbol.path].append((order, body))
     texts = [(place, one, source_text(root, one.path)) for place, one in enumerate(candidates)]
-    return [_view(root, one, text, found[one.path], place + behind) for place, one, text in texts if text is not None]
+    return [_view(root, one, text, found[one.path], place, behind) for place, one, text in texts if text is not None]
 
 
-def _view(root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, Body]], place: int) -> View:
+def _view(
+    root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, Body]], place: int, behind: int
+) -> View:
+    place, soon = place + behind, _SOON + behind
     symbols, count = symbols_of(file.path, text), text.count("\n") + 1
     wants = [want for order, body in found for want in _of_body(text, symbols, body, order)]
-    wants += [_mention(text, symbols, line) for line in file.mentions[:_MENTIONS]]
-    wants += [_around(line, AROUND, "the request points here") for line in file.lines[:_MENTIONS]]
+    wants += [_mention(text, symbols, line, soon) for line in file.mentions[:_MENTIONS]]
+    wants += [_around(line, AROUND, "the request points here", soon) for line in file.lines[:_MENTIONS]]
     if not symbols:
-        order = _SOON if file.is_named else _DOCUMENTS + place
+        order = soon if file.is_named else _DOCUMENTS + place
         wants.append(
             Want(
                 first=1,
@@ -99,17 +102,17 @@ def _view(root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, 
     return file_view(root, file.path, text, wants, symbols=symbols, state="as at the base")
 
 
-def _mention(text: str, symbols: Sequence[Symbol], line: int) -> Want:
+def _mention(text: str, symbols: Sequence[Symbol], line: int, order: int) -> Want:
     """A line that names what the request names, in a table that is not too long whole."""
     why, rows = "a name of the request stands here", text.split("\n")
     for one in symbols:
         if one.line <= line <= one.end_line and _cost(rows, one.line, one.end_line) <= _OF_MENTION:
-            return Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=_SOON, focus=line, why=why)
-    return _around(line, CLOSE, why)
+            return Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=order, focus=line, why=why)
+    return _around(line, CLOSE, why, order)
 
 
-def _around(line: int, lines: int, why: str) -> Want:
-    return Want(first=line - lines, last=line + lines, level=Level.LIKELY, order=_SOON, focus=line, why=why)
+def _around(line: int, lines: int, why: str, order: int) -> Want:
+    return Want(first=line - lines, last=line + lines, level=Level.LIKELY, order=order, focus=line, why=why)
 
 
 def _of_body(text: str, symbols: Sequence[Symbol], body: Body, order: int) -> Iterator[Want]:

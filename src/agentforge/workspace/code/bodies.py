@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.relevance import BESIDE, RelevantFile, is_beside
-from agentforge.workspace.code.symbols import Symbol, implementations, outline_of, read_source
+from agentforge.workspace.code.symbols import Symbol, of_product, outline_of, read_source
 
 _OF_FILE = 0.3  # what the likeliest file adds to what fits in it, against the definition that fits best
 _SPOKEN = 0.2  # what a definition hands on to those that it speaks of, all together by the root of their number
@@ -77,7 +77,7 @@ def _definitions(root: Path, file: RelevantFile, place: int) -> Iterator[_Defini
     fits = {(one.qualified, one.line): fit for one, fit in zip(file.symbols, file.fits, strict=True)}
     rows = text.split("\n")
     share = BESIDE if is_beside(file.path) else 1.0
-    for symbol in implementations(outline_of(file.path, text).symbols):
+    for symbol in of_product(outline_of(file.path, text).symbols):
         yield _Definition(symbol, rows, share * fits.get((symbol.qualified, symbol.line), 0.0), place)
 
 

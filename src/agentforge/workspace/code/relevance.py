@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.special_methods import BUILT_IN, special_methods
-from agentforge.workspace.code.symbols import Symbol, implementations, language_of, outline_of, read_source
+from agentforge.workspace.code.symbols import Symbol, language_of, of_product, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
 from agentforge.workspace.files.pointers import Pointers, pointers_of
@@ -276,8 +276,10 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
             is_named=bool(pointed),
             is_test=is_test_path(path),
         )
-    symbols = implementations(outline_of(path, text).symbols)
-    said, outside, told = _said_inside(text, symbols, query)
+    known = outline_of(path, text).symbols
+    symbols = of_product(known)
+    apart = {line for one in known if one.in_tests for line in range(one.line, one.end_line + 1)}
+    said, outside, told = _said_inside(text, symbols, query, apart)
     fits = [
         (_symbol_score(symbol, query, said.get(place, {}), pointed), symbol) for place, symbol in enumerate(symbols)
     ]
@@ -297,11 +299,11 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
 
 
 def _said_inside(
-    text: str, symbols: Sequence[Symbol], query: _Query
+    text: str, symbols: Sequence[Symbol], query: _Query, apart: Collection[int]
 ) -> tuple[dict[int, Counter[str]], tuple[int, ...], dict[int, float]]:
     """How often each word stands in each definition, by the definition's place in the list, a line belonging to the innermost;
     the first lines outside of all functions and classes on which a name stands that the request spells; and how much of the
-    request each line inside of a definition holds."""
+    request each line inside of a definition holds. Lines of tests inside of the product are no part of it."""
     if not query.stems:
         return {}, (), {}
     rows = text.split("\n")
@@ -315,6 +317,8 @@ def _said_inside(
     told: dict[int, float] = {}
     pattern = re.compile(rf"\w*(?:{'|'.join(map(re.escape, query.stems))})\w*", re.IGNORECASE | re.ASCII)
     for number, row in enumerate(rows, start=1):
+        if number in apart:
+            continue
         if (number not in owner or symbols[owner[number]].kind == "variable") and not _IMPORT.match(row):
             for name in spelled.intersection(one.lower() for one in pattern.findall(row)):
                 outside[name] = number  # the last line: a name is imported first, and listed after that
