@@ -26,12 +26,8 @@ from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.examples.verdicts import Verdict
 from agentforge.verification.stages.product_files import product_files
 
-<<<<<<< HEAD
 _VERSION = 10
-=======
-_VERSION = 9
 _NEW_TESTS_S = 10.0  # what new tests are thought to take where the suite of the base is quicker
->>>>>>> main
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
