@@ -354,8 +354,8 @@ def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointe
 def _name_score(symbol: Symbol, query: _Query) -> float:
     """How well a definition's name fits; its documentation counts a little, a local variable less than a function."""
     weights, last = query.weights, symbol.name.lower()
-    if last in query.exact:
-        spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
+    spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
+    if last in query.exact or (spelled and last in BUILT_IN):  # a project's own `format`
         return (2 + spelled) * max(weights.get(f"={last}", 1.0), _DEFINES if spelled else 0.0)
     wanted = frozenset(query.stems)
     named, said = _hits(symbol.name, wanted), _hits(symbol.doc, wanted)
