@@ -110,6 +110,61 @@ def test_what_is_submitted_with_a_write_that_failed_is_not_handed_in(bench: Buil
     assert made.log.state.progress.turn.recent[0].results[1].summary.startswith("not submitted")
 
 
+NOT_THERE = ("edit", {"path": "a.py", "old_string": "not there at all", "new_string": "x"})
+
+
+def test_a_submission_that_was_kept_is_handed_in_with_the_fields_that_change(bench: Build) -> None:
+    first = ("submit_artifact", {"artifact": {"one": 1, "two": 2}})
+    made = bench([NOT_THERE, first], [WRITE, ("submit_artifact", {"artifact": {"two": 3}})])
+    made.step()
+    assert (made.log.state.review.held, made.log.state.review.rejected) == (True, {"one": 1, "two": 2})
+    assert "edit" in made.log.last(kinds.ToolFinished).summary
+    made.step()
+    assert made.log.state.review.submission.draft == {"one": 1, "two": 3}
+    assert made.log.state.review.held is False
+
+
+def test_a_kept_submission_is_handed_in_unchanged_by_an_empty_one(bench: Build) -> None:
+    made = bench([NOT_THERE, SUBMIT], [WRITE, ("submit_artifact", {"artifact": {}})])
+    made.step()
+    made.step()
+    assert made.log.state.review.submission.draft == {"changes": []}
+
+
+def test_a_submission_before_a_call_that_failed_is_taken_back_and_kept(bench: Build) -> None:
+    made = bench([SUBMIT, NOT_THERE])
+    made.step()
+    assert (made.log.state.review.submission, made.log.state.review.rejected) == (None, {"changes": []})
+
+
+@pytest.mark.parametrize(
+    ("call", "kept"),
+    [
+        (("shell", {"command": "sed -i s/1/2/ missing.py"}), True),
+        (("shell", {"command": "python - <<'E'\nraise SystemExit(1)\nE"}), True),
+        (("shell", {"command": "exit 1"}), False),
+        (("shell", {"command": "grep nothing a.py"}), False),
+        (("shell", {"cmd": "sed -i s/1/2/ a.py"}), True),
+        (("write", {"path": "a.py"}), True),
+        (("read_file", {"path": "missing.py"}), False),
+    ],
+)
+def test_only_a_call_that_was_to_change_the_workspace_keeps_a_submission_back(
+    bench: Build, call: tuple[str, object], kept: bool
+) -> None:
+    made = bench([call, SUBMIT])
+    made.step()
+    assert (made.log.state.review.submission is None) is kept
+
+
+def test_where_a_stage_only_reads_a_refused_call_keeps_nothing_back(bench: Build) -> None:
+    made = bench(
+        [("write_file", {"path": "b.py"}), ("shell", {"cmd": "ls"}), SUBMIT], tools=("shell", "submit_artifact")
+    )
+    made.step()
+    assert made.log.state.review.submission is not None
+
+
 def test_a_submission_in_doubt_is_handed_in_once(bench: Build) -> None:
     made = bench([SUBMIT])
     made.die_after(kinds.ArtifactSubmitted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from agentforge_run_states import run_state, with_fields
 
 from agentforge.agent.effects import Stop
@@ -12,6 +13,7 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.attempt import StageState, Submission, Verdict
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.facts.test_adequacy import by_one_alone
 from agentforge.pipeline.model.effects import Ask, EndReopening, PassStage, Reopen, StartStage
 from agentforge.pipeline.model.revisits import ending
 from agentforge.pipeline.stages import load_stages
@@ -51,6 +53,14 @@ def reopened(state: RunState) -> RunState:
 
 def test_weak_tests_open_red_again() -> None:
     assert decide(verified(), STAGES) == Reopen(stage="red", by="green", reason="tests_too_weak", findings=(FINDING,))
+
+
+@pytest.mark.parametrize(
+    ("run", "survivors", "alone"),
+    [(2, 1, True), (4, 1, True), (1, 1, False), (5, 1, False), (4, 2, False), (3, 0, False)],
+)
+def test_one_survivor_of_very_few_mutants_sends_nothing_back(run: int, survivors: int, alone: bool) -> None:
+    assert by_one_alone({"run": run, "survivors": [{"id": f"M{n}"} for n in range(survivors)]}) is alone
 
 
 def test_strong_tests_pass_on() -> None:

@@ -127,6 +127,26 @@ def test_examples_that_nothing_can_check_are_left_out(runtime: Make) -> None:
     assert told.count("example") == 4 + 0
 
 
+@pytest.mark.parametrize(
+    ("request_", "kept"),
+    [
+        ("`slugify('A B')` gives 'A B'; it should not give 'A B'. `slugify('C')` should give 'c'.", ["slugify('C')"]),
+        ("Currently `slugify('A B')` gives 'A B', which is wrong.\n\nFix slugify.", ["slugify('C')"]),
+        ("`slugify('A B')` must give 'A B'.", ["slugify('A B')", "slugify('C')"]),
+        ("Today `slugify('A B')` gives 'A B'.\n\n- `slugify('A B')` gives 'A B'\n- and so on", ["slugify('A B')", "slugify('C')"]),
+    ],
+)  # fmt: skip
+def test_what_the_request_reports_of_today_is_no_example_of_a_specification(
+    runtime: Make, request_: str, kept: list[str]
+) -> None:
+    symbols = [{"name": "slugify", "file": "kit/slug.py", "kind": "function", "change": "new"}]
+    examples = [{"call": 'slugify("A B")', "returns": '"A B"'}, {"call": "slugify('C')", "returns": "'c'"}]
+    given = {**SPEC, "symbols": symbols, "examples": examples}
+    draft, told = repaired(runtime(), "spec", given, request=request_)
+    assert [item["call"].replace('"', "'") for item in draft["examples"]] == kept
+    assert told.count("example") == 2 - len(kept)
+
+
 def test_what_the_repairs_leave_of_a_poor_specification_passes_its_contract(runtime: Make) -> None:
     made = runtime()
     poor = {
@@ -188,6 +208,26 @@ def test_intake_keeps_wrong_results_apart_from_examples(runtime: Make) -> None:
     assert sorted(told) == ["default", "example", "form", "observed", "question"]
 
 
+@pytest.mark.parametrize(
+    ("request_", "text", "kept"),
+    [
+        (
+            "{}.",
+            "Every word has its letter, however many words there are, so three words have letters like 'abc'",
+            False,
+        ),
+        ("{}.", "With the option `--all` nothing is left out and 12 lines are printed at the end", False),
+        ("{}.", "so that for two words slugify('A b') -> 'a-b' in all of the links that we write", True),
+        ("{}.", "'A b' becomes 'a-b'", True),
+        ("The message is `{}`.", "no such file or folder was found there: 'x'", True),
+        ("It prints:\n\n```\n{}\n```\n", "one two three four five six seven 8", True),
+    ],
+)
+def test_a_sentence_that_calls_nothing_is_no_example(runtime: Make, request_: str, text: str, kept: bool) -> None:
+    after, told = repaired(runtime(), "intake", {"examples": [text]}, request=request_.format(text))
+    assert (after["examples"], told.count("sentence")) == ([text] if kept else [], 0 if kept else 1)
+
+
 def suite_of(made: Runtime, source: str) -> None:
     (made.worktree / "tests/test_slug.py").write_text(source, "utf-8")
 
@@ -237,3 +277,46 @@ def test_a_test_that_is_declared_by_its_title_stays_under_its_full_title(runtime
     draft, _ = repaired(made, "spec", {**SPEC, "symbols": symbols})
     assert [row["name"] for row in draft["symbols"]] == ["loud > keeps 1.5 as it is"]
     assert "loud.test.js::loud > keeps 1.5 as it is" in superseded_tests(draft)
+
+
+FILES = {
+    "src/area.js": "export default function (r) { return r; }\n",
+    "src/locale.js": "export default (n) => n + 1;\n",
+    "src/edge.cjs": "module.exports = (n) => n + 2;\n",
+    "src/other.js": "export default (n) => n;\n",
+    "src/index.js": 'export { default as formatLocale } from "./locale.js";\nimport away from "other";\n',
+    "index.cjs": 'exports.side = require("./src/edge");\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "held"),
+    [
+        ("area", "src/area.js", True),
+        ("formatLocale", "src/locale.js", True),
+        ("side", "src/edge.cjs", True),
+        ("formatLocale", "src/other.js", False),
+        ("away", "src/other.js", False),
+        ("nowhere", "src/locale.js", False),
+    ],
+)
+def test_a_default_export_without_a_name_is_known_by_the_name_that_it_is_given(
+    runtime: Make, name: str, file: str, held: bool
+) -> None:
+    made = runtime()
+    (made.worktree / "src").mkdir()
+    for path, text in FILES.items():
+        (made.worktree / path).write_text(text, "utf-8")
+    made.git.command.output("add", "src", "index.cjs")
+    made.git.command.output("commit", "-qm", "defaults")
+    symbols = [{"name": name, "file": file, "kind": "function", "change": change} for change in ("changed", "new")]
+    for given in symbols:
+        draft, _ = repaired(made, "spec", {**SPEC, "symbols": [given], "files_to_modify": [file]})
+        told = [(row["name"], row["file"], row["change"]) for row in draft["symbols"]]
+        assert told == (
+            [(name, file, "changed")] if held else [(name, file, "new")] if given["change"] == "new" else []
+        )
+        if held:
+            state = before("spec", base_commit=made.git.head())
+            facts: Any = spec_facts(state, draft, made)
+            assert [row["exists"] for row in facts["symbols"]] == [True]

@@ -192,7 +192,7 @@ def test_what_a_failing_command_printed_is_no_error_message_and_its_cut_says_how
 
 
 def test_an_error_a_finding_and_a_note_that_are_cut_say_how_much_is_missing() -> None:
-    bad = result("edit", "E" * 900, status="error", error_type="no-match")
+    bad = result("edit", "E" * 900, status="error", error_type="os-error")
     finding = {"rule": "holds", "message": "m" * 3000}
     state = with_turn(recent=(FinishedStep(step=3, said="n" * 1000, results=(bad,)),))
     pieces = shown(with_fields(state, findings=(finding,)))
@@ -200,3 +200,10 @@ def test_an_error_a_finding_and_a_note_that_are_cut_say_how_much_is_missing() ->
                                  ("your notes", "n", 1000)):  # fmt: skip
         kept = max(len(run) for run in pieces[name].replace("no", "").split(" ") if set(run) == {letter})
         assert f" ... {length - kept} more characters" in pieces[name]
+
+
+def test_a_submission_that_waits_for_a_call_is_told_apart_from_a_refused_one() -> None:
+    state = with_fields(with_turn(), rejected={"goal": "x"})
+    refused, kept = (list(shown(one)) for one in (state, with_fields(state, held=True)))
+    assert len(refused) == len(kept) == 1
+    assert "refused" in refused[0] and "kept and not measured" in kept[0]

@@ -12,6 +12,7 @@ from agentforge.pipeline.facts.early_facts import symbols_unmet
 TREE = {
     "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",
     "paths.js": b"p.swap = function (a) {}\nmodule.exports = { join: (a) => a, 'cut': 1, get }\n",
+    "lib/edge.js": b"export default function (a) { return a; }\n",
     "notes.txt": b"area is gone",
     "kit/__init__.py": b"from kit.round import Ball as Circle, edge\n",
     "broken.py": b"def area(:\n",
@@ -34,6 +35,9 @@ def unmet(**symbol: Any) -> list[Any]:
         ("removed", "area", "notes.txt", []),
         ("removed", "area", "broken.py", []),
         ("new", "area", "shapes.py", []),
+        ("new", "edge", "lib/edge.js", []),
+        ("new", "area", "lib/edge.js", ["is declared new and is not there"]),
+        ("removed", "edge", "lib/edge.js", ["is declared removed and is still there"]),
         ("new", "edge", "shapes.py", []),
         ("new", "volume", "shapes.py", ["is declared new and is not there"]),
         ("new", "Circle", "kit/__init__.py", []),

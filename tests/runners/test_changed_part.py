@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 import pytest
 
-from agentforge.languages.changed_part import changed_part
+from agentforge.languages.changed_part import changed_part, new_lines
 from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.ruby.mutants import ruby_mutants
@@ -94,3 +94,14 @@ def test_of_a_piece_that_is_very_long_everything_counts_as_new() -> None:
     assert part.holds(1, (0, 11), (0, len(after)), plain=False)
     short = changed_part(before[:80], after[:80], lines=-1)
     assert not short.holds(1, (0, 11), (0, 80), plain=False) and short.holds(1, (0, 15), (0, 80), plain=False)
+
+
+def test_a_line_that_only_moved_to_another_file_or_depth_is_not_new() -> None:
+    before = ["a();\nif (x) {\n  b(x);\n}\n", "c();\nb(x);\n"]
+    after = {"one.js": "a();\n", "two.js": "c();\n  b(x);\n    b(x);\nb(x);\nd();\n"}
+    left = new_lines(before, after, {"one.js": 0, "two.js": 0b111100})
+    assert left == {"one.js": 0, "two.js": 0b110000}  # two of the three stood somewhere before
+
+
+def test_a_line_that_is_still_where_it_was_stands_for_no_copy_of_it() -> None:
+    assert new_lines(["b(x);\n"], {"one.js": "b(x);\nb(x);\n"}, {"one.js": 0b100}) == {"one.js": 0b100}

@@ -130,6 +130,43 @@ def test_moved_code_is_not_untested_behaviour(measure: Measure) -> None:
     assert measure(moved, "1,5-10")["untested"] == []
 
 
+MOVED = {
+    "elsewhere": ({"kit.py": "X = 1\n", "new.py": "def old(a):\n    return a + 1 if a > 3 else a\n"}, "kit.py", "new.py", "1-2"),
+    "deeper": ({"kit.py": "def old(a):\n    if a:\n        if True:\n            return a + 1 if a > 3 else a\n"}, "", "kit.py", "2-4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", MOVED)
+def test_moved_code_has_no_mutants(project: Callable[..., Any], how: str) -> None:
+    files, shrunk, path, lines = MOVED[how]
+    made = project({**BASE, "kit.py": "X = 1\n\n\ndef old(a):\n    return a + 1 if a > 3 else a\n"})
+    base = made.tree({})
+    tests = f"import {path[:-3]} as kit\n\n\ndef test_old():\n    assert kit.old(1) == 1\n"
+    tree = made.tree({**files, "tests/test_new.py": tests, "tests/test_kit.py": None})
+    change = Change(
+        lines={path: bits_of([lines])}, shrunk=frozenset({shrunk} - {""}), frozen=("tests/test_new.py",),
+        tests=[{"id": "tests/test_new.py::test_old", "kind": "target"}],
+    )  # fmt: skip
+    facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds())
+    made_of = {row["line"] for row in facts["mutation"]["survivors"]}
+    assert facts["mutation"]["possible"] == (0 if how == "elsewhere" else 3)  # of the two `if`, which are new
+    assert made_of <= {2, 3}
+
+
+def test_code_that_moved_out_of_a_deleted_file_is_not_new(project: Callable[..., Any]) -> None:
+    text = "def old(a):\n    return a + 1 if a > 3 else a\n"
+    made = project({**BASE, "kit.py": text})
+    base = made.tree({})
+    tests = "import new\n\n\ndef test_new():\n    assert new\n"
+    tree = made.tree({"kit.py": None, "new.py": text, "tests/test_new.py": tests, "tests/test_kit.py": None})
+    change = Change(
+        lines={"new.py": bits_of(["1-2"])}, deleted=("kit.py",), frozen=("tests/test_new.py",),
+        tests=[{"id": "tests/test_new.py::test_new", "kind": "target"}],
+    )  # fmt: skip
+    facts, _ = measure_strength(made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds())
+    assert (facts["mutation"]["possible"], facts["coverage"]["untested"]) == (0, [])
+
+
 def test_a_change_that_takes_the_recorder_away_is_told(measure: Measure) -> None:
     blinding = BOTH + "\n\nimport sys\n\nsys.settrace(None)\n"
     coverage = measure(blinding, "5-18")

@@ -122,10 +122,10 @@ def test_the_branch_that_no_test_takes_survives_until_a_test_takes_it(program: s
     need(program)
     files, path, tests, text, more = _SLUGS[program]
     made = project(files, env={})
-    base, found = made.tree(), {}
+    base, found = made.tree({path: None}), {}
     change = Change(lines={}, elsewhere={path: -1}, tests=[{"id": f"{tests}::any", "kind": "target"}], frozen=(tests,))
     for name, added in (("weak", ""), ("strong", more)):
-        tree = made.tree({tests: text.format(added)})
+        tree = made.tree({path: files[path], tests: text.format(added)})
         facts, _ = measure_strength(
             made.rig(timeout_s=200.0),
             change,

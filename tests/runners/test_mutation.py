@@ -60,10 +60,34 @@ def test_each_operator_makes_its_mutant(source: str, before: str, after: str) ->
         "import os",
         "if __name__ == '__main__':\n    main()",
         "class A:\n    @staticmethod\n    def f():\n        pass",
+        "T = TypeVar('T', bound='Kit')",
+        "UserId = typing.NewType('UserId', int)",
     ],
 )
 def test_what_changes_no_behaviour_is_left_alone(source: str) -> None:
     assert made(source) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "never"),
+    [
+        ("def f():\n    return False", ("return False", "return None")),
+        ("x = ord(c) < 128", ("128", "129")),
+        ("x = n >= 3", ("3", "4")),
+        ("x = 3 > n", ("3", "4")),
+        ("x = 3 <= n", ("3", "4")),
+        ("x = cast('Kit', f(3))", ("'Kit'", "'KitX/X'")),
+    ],
+)
+def test_what_nobody_could_tell_from_the_original_or_from_another_mutant_is_not_made(
+    source: str, never: tuple[str, str]
+) -> None:
+    assert never not in made(source)
+    assert made(source)
+
+
+def test_a_whole_number_is_one_off_where_no_comparison_gives_the_same() -> None:
+    assert ("3", "4") in made("x = n > 3") and ("3", "4") in made("x = n == 3") and ("3", "4") in made("x = 3 < n")
 
 
 def test_words_for_people_are_left_alone() -> None:

@@ -43,6 +43,47 @@ def test_a_difference_in_white_space_is_named(call: Call) -> None:
     assert "differ from old_string only in white space:\n4 def area(width: int" in done.text
 
 
+@pytest.mark.parametrize(
+    ("stands", "asked", "told"),
+    [
+        ("if a:\n\treturn b\n", "if a:\n    return b", "line 2, column 1: the file has U+0009 TAB, old_string has 4 times U+0020 SPACE"),
+        ("x = f(a,\u00a0b)\n", "f(a, b)", "line 1, column 9: the file has U+00A0 NO-BREAK SPACE, old_string has U+0020 SPACE"),
+        ("say \u201chi\u201d\n", 'say "hi"', "column 5: the file has U+201C LEFT DOUBLE QUOTATION MARK, old_string has U+0022"),
+        ("1\u20132 pages\n", "1-2 pages", "column 2: the file has U+2013 EN DASH, old_string has U+002D HYPHEN-MINUS"),
+        ("a = 1\r\nb = 2\nc = 3\n", "a = 1\nb = 2", "line 1, column 6: the file has U+000D CARRIAGE RETURN, old_string has nothing"),
+        ("a\u200bb = 1\n", "ab = 1", "the file has 'a', U+200B ZERO WIDTH SPACE, 'b', old_string has 'ab'"),
+        ("cafe\u0301 = 1\n", "caf\u00e9 = 1", "the file has 'cafe', U+0301 COMBINING ACUTE ACCENT, old_string has 'caf\u00e9' (U+00E9 LATIN SMALL"),
+        ("a = 1  \nb = 2\n", "a = 1\nb = 2\n", "line 1, column 6: the file has 2 times U+0020 SPACE, old_string has nothing"),
+        ("def f():\n  return 1\n", "    return 1\n", "line 2, column 1: the file has 2 times U+0020 SPACE, old_string has 4 times"),
+        ("width = height\n", "width = heights", "line 1, column 9: the file has 'height', old_string has 'heights'"),
+    ],
+    ids=["tab", "no-break-space", "quotes", "dash", "CRLF", "zero-width", "accent", "trailing", "indent", "letter"],
+)  # fmt: skip
+def test_each_sign_that_differs_is_named_by_its_code_point(
+    stands: str, asked: str, told: str, call: Call, project: Path
+) -> None:
+    (project / "kept.txt").write_bytes(stands.encode())
+    done = call("edit", path="kept.txt", old_string=asked, new_string="x")
+    assert done.error_type == "no-match"
+    assert told in done.text
+
+
+def test_an_edit_that_differed_in_signs_succeeds_with_the_signs_that_were_told(call: Call, project: Path) -> None:
+    (project / "kept.txt").write_text("    one\u00a0\u2014\u00a0two\n\tthree\n")
+    done = call("edit", path="kept.txt", old_string="one - two\n    three", new_string="x")
+    for told in ("column 8: the file has U+00A0", "U+2014 EM DASH", "line 2, column 1: the file has U+0009 TAB"):
+        assert told in done.text
+    mended = call("edit", path="kept.txt", old_string="one\u00a0\u2014\u00a0two\n\tthree", new_string="x")
+    assert (mended.status, (project / "kept.txt").read_text()) == ("success", "    x\n")
+
+
+def test_a_block_from_which_a_line_was_left_out_is_answered_with_that_line(call: Call, project: Path) -> None:
+    (project / "kept.py").write_text("a = 1\nb = 2\n# kept\nc = 3\nd = 4\n")
+    done = call("edit", path="kept.py", old_string="a = 1\nb = 2\nc = 3\nd = 4", new_string="x")
+    assert "line 3 of the file is missing from old_string" in done.text
+    assert all(f"line {number} of" not in done.text for number in (1, 2, 4, 5))
+
+
 def test_pasted_line_numbers_are_named(call: Call) -> None:
     done = call(
         "edit", path=PATH, old_string='5     """Width times height."""\n6     return width * height', new_string="x"

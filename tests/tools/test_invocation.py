@@ -12,6 +12,7 @@ from agentforge.errors import ConflictError, SandboxError
 from agentforge.safety.policy.scope import WriteScope
 from agentforge.safety.text.boundary import unwrap
 from agentforge.tokens import count_tokens
+from agentforge.toolbox import find
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 from agentforge.tools.dispatch.invocation import InvocationPolicy, Prepared, invoke, perform_call, prepare_call, present
 
@@ -161,6 +162,20 @@ def test_a_long_text_is_cut_and_kept_whole_beside() -> None:
     assert count_tokens(shown.text) <= 300
     assert "lines omitted" in shown.text
     assert shown.full == text
+
+
+def test_of_what_a_program_printed_a_cut_keeps_the_result() -> None:
+    printed = [
+        *(f"line {number}" for number in range(3000)),
+        "1 failed, 3 passed",
+        *(f"more {number}" for number in range(3000)),
+    ]
+    seen = Observation(status="error", summary="", text="\n".join(printed))
+    policy = InvocationPolicy(text_limit_tokens=300)
+    for name in ("shell", "run_tests", "run_checks", "jobs"):
+        assert "  3001: 1 failed, 3 passed\n" in present(seen, policy=policy, tool=find((name,))[name]).text
+    assert "sed -n" in present(seen, policy=policy, tool=find(("shell",))["shell"]).text
+    assert "1 failed" not in present(seen, policy=policy, tool=find(("read_file",))["read_file"]).text
 
 
 def test_the_text_is_fenced_when_a_nonce_is_given() -> None:

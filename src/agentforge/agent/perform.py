@@ -9,6 +9,7 @@ from dataclasses import replace
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import FinishStep, RunTool
+from agentforge.agent.held import kept_draft, not_submitted, refused_call, spoils
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures
 from agentforge.agent.reply import cut_short
@@ -37,10 +38,10 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
 
     call = state.progress.turn.calls[effect.index]
     if effect.refusal:
-        refused = Observation(
+        denied = Observation(
             status="denied", summary=one_line(effect.refusal), text=effect.refusal, error_type="human-refused"
         )
-        yield _finished(call, effect.index, state, present(refused, policy=spec.policy), spec, started=None)
+        yield _finished(call, effect.index, state, present(denied, policy=spec.policy), spec, started=None)
         return
     heard: list[kinds.HookFinished] = []
     spec = replace(spec, policy=replace(spec.policy, heard=heard.append))
@@ -58,8 +59,11 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     if isinstance(prepared, Observation):
         yield _finished(call, effect.index, state, present(prepared, policy=spec.policy), spec, started=None)
         return
-    if prepared.tool.effect == "submit" and _writes_failed(state, spec):
-        yield _finished(call, effect.index, state, present(_not_submitted(), policy=spec.policy), spec, started=None)
+    refused = refused_call(state, spec) if prepared.tool.effect == "submit" else None
+    if refused is not None:
+        shown = present(not_submitted(refused), policy=spec.policy)
+        kept = kept_draft(prepared, state)
+        yield _finished(call, effect.index, state, shown, spec, started=None, held=kept)
         return
     if effect.in_doubt:
         doubt = settle(prepared, state, spec)
@@ -84,7 +88,7 @@ def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[
     started = time.monotonic()
     observation = perform_call(prepared, context=spec.tool_context, policy=spec.policy)
     yield from _taken(heard)
-    shown = present(observation, policy=spec.policy)
+    shown = present(observation, policy=spec.policy, tool=prepared.tool)
     yield from _handed_over(call, effect.index, state, shown.observation, spec)
     yield _finished(call, effect.index, state, shown, spec, started=started)
 
@@ -119,20 +123,6 @@ def _approval(call: Call, prepared: Prepared, state: RunState) -> kinds.Escalati
         question=f"Carry it out? {call.name} {call.arguments[:600]}",
         options=("approve", "reject"),
         context={"step": state.progress.turn.step},
-    )
-
-
-def _writes_failed(state: RunState, spec: AgentSpec) -> bool:
-    """A write of the same reply did not happen: what is handed in with it was meant for another workspace."""
-    writers = {name for name, tool in spec.tools.items() if tool.effect == "write" or tool.does == "write"}
-    return any(one.name in writers and one.status != "success" for one in state.progress.turn.results)
-
-
-def _not_submitted() -> Observation:
-    return failed(
-        "not submitted, because an earlier call of this reply failed",
-        error_type="incomplete",
-        next_actions=("repeat the failed call correctly, then submit again in the same reply",),
     )
 
 
@@ -190,9 +180,19 @@ def _asked_before(state: RunState, index: int) -> bool:
 
 
 def _finished(
-    call: Call, index: int, state: RunState, shown: Shown, spec: AgentSpec, *, started: float | None
+    call: Call,
+    index: int,
+    state: RunState,
+    shown: Shown,
+    spec: AgentSpec,
+    *,
+    started: float | None,
+    held: Mapping[str, object] | None = None,
 ) -> kinds.ToolFinished:
     observation = shown.observation
+    submission = state.review.submission
+    if submission is not None and spoils(call, observation, state, spec):
+        held = {"draft": submission.draft, "ahead": {}}
     root = spec.tool_context.root
     changed = {path: digest_of(root / path) for path in observation.changed}
     return kinds.ToolFinished(
@@ -214,6 +214,7 @@ def _finished(
         hygiene=shown.hygiene,
         pictures=kept_pictures(observation.pictures, spec.blobs),
         trust=shown.trust,
+        held=held or {},
         result=digest_value([call.name, call.arguments, observation.status, shown.text])[:16],
         duration_ms=int((time.monotonic() - started) * 1000) if started is not None else 0,
     )

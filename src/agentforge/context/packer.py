@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import cast
 
 from agentforge.context.file_view import GAP, bridge, fenced, inner_gaps, line_costs, ranges, view_text
+from agentforge.context.printed import cut_printed
 from agentforge.context.sections import Level, Piece, Section, View, Want
 from agentforge.context.truncation import beginning, split, whole_text, with_short_parts
 from agentforge.context.unshown import (
@@ -256,7 +257,8 @@ class _Filling:
             head, tail = split(whole_text(piece), limit - 10)
             rest = replace(piece, name=f"{piece.name}, continued", text=tail, parts=())
             return (f"{head}\n{_GOES_ON}", rest) if head else ("", piece)
-        return cut_middle(whole_text(piece), limit=limit, note=piece.note), None
+        cut = cut_printed if piece.printed else cut_middle
+        return cut(whole_text(piece), limit=limit, note=piece.note), None
 
     def page(self) -> PackedPage:
         """What was filled, as a text."""

@@ -41,6 +41,7 @@ class Piece:
         foreign: it comes from files of the repository or from what their code printed: fenced as data, never an instruction.
         parts: (whole, short) texts that make up the text; where the whole has no room, the last ones become short.
         ends: a cut keeps the beginning alone; else beginning and end.
+        printed: a program printed it: a cut keeps the lines between them that tell how it went, too.
         share: percent of all the room that it may take before everything else of its level was served.
         beyond: the level at which more than its share is wanted; None = its own, behind everything else.
     """
@@ -53,6 +54,7 @@ class Piece:
     foreign: bool = False
     parts: tuple[tuple[str, str], ...] = ()
     ends: bool = False
+    printed: bool = False
     share: int = 100
     beyond: Level | None = None
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from agentforge.context.printed import WAYS_TO_SEE, cut_printed
 from agentforge.events.state.talk import Entry
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens, cut_middle
@@ -88,7 +89,13 @@ def _cut_last(shown: list[Entry], last: int, over: int, left: list[Mapping[str, 
     room = sum(count_tokens(shown[place].text) for place in places) - over
     for place in places:
         share = max(_LEAST_SHARE, room // len(places))
-        _put(shown, place, replace(shown[place], text=cut_middle(shown[place].text, limit=share)), left)
+        _put(shown, place, replace(shown[place], text=_cut(shown[place], share)), left)
+
+
+def _cut(entry: Entry, limit: int) -> str:
+    if entry.name in WAYS_TO_SEE:
+        return cut_printed(entry.text, limit=limit, note=WAYS_TO_SEE[entry.name])
+    return cut_middle(entry.text, limit=limit)
 
 
 def _put(shown: list[Entry], place: int, short: Entry, left: list[Mapping[str, object]]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
@@ -81,6 +81,28 @@ def changed_part(before: str | None, after: str, *, lines: int) -> ChangedPart:
         worn += [now[place][1:] for place in lost]
         compared.append(piece)
     return ChangedPart(lines=lines, new=new, worn=worn, compared=compared)
+
+
+def new_lines(before: Iterable[str], after: Mapping[str, str], changed: Mapping[str, int]) -> dict[str, int]:
+    """The changed lines that are not lines of the old texts in another place, whatever file they moved to and however deep.
+
+    Args:
+        before: the old texts of all files that the change touched.
+        after: their new texts, by path.
+        changed: a bit for each changed line, by path.
+    """
+    lines = {path: [line.strip() for line in text.split("\n")] for path, text in after.items()}
+    gone = Counter(line.strip() for text in before for line in text.split("\n"))
+    for path, bits in changed.items():
+        gone.subtract(line for number, line in enumerate(lines[path], 1) if not bits >> number & 1)
+    left = {}
+    for path, bits in changed.items():
+        left[path] = bits
+        for number, line in enumerate(lines[path], 1):
+            if bits >> number & 1 and gone[line] > 0:
+                gone[line] -= 1
+                left[path] &= ~(1 << number)
+    return left
 
 
 _Word = tuple[str, int, int]

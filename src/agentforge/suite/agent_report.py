@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agentforge.context.printed import WAYS_TO_SEE, cut_printed
 from agentforge.errors import ToolchainError
 from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens, cut_end
 
-_LINES = 9
+_EACH = 120
+"""Tokens that each of many failures may have."""
 _ORDER = ("failed", "error", "passed", "skipped", "xfailed", "xpassed")
 
 
@@ -79,7 +81,7 @@ def report_text(run: SuiteRun, *, limit: int) -> str:
 
 
 def failing_text(run: SuiteRun, *, limit: int, only: Sequence[str] = (), also: SuiteRun | None = None) -> str:
-    """What failed, each with its message and at most eight lines of traceback; the rest by name, then by number.
+    """What failed, each with its message and as much of its traceback as there is room for; the rest by name, then by number.
 
     Args:
         limit: tokens.
@@ -90,11 +92,13 @@ def failing_text(run: SuiteRun, *, limit: int, only: Sequence[str] = (), also: S
     bad = [one for name, one in outcomes.items() if not one.passed and (not only or name in only)]
     bad.sort(key=lambda one: (one.outcome not in ("failed", "error"), one.id))
     errors = run.collection_errors or (also.collection_errors if also is not None else ())
+    each = max(_EACH, (limit - 32) // max(1, len(bad) + len(errors)) - 32)
     blocks = [
-        f"cannot collect {error.id}:\n{_short(error.failure.text if error.failure else error.text)}" for error in errors
+        f"cannot collect {error.id}:\n{_short(error.failure.text if error.failure else error.text, each)}"
+        for error in errors
     ]
     told: set[str] = set()
-    blocks += [_block(one, told) for one in bad]
+    blocks += [_block(one, told, each) for one in bad]
     kept: list[str] = []
     room = limit
     for number, block in enumerate(blocks):
@@ -113,7 +117,7 @@ def failing_text(run: SuiteRun, *, limit: int, only: Sequence[str] = (), also: S
     return "\n".join(kept)
 
 
-def _block(one: TestOutcome, told: set[str]) -> str:
+def _block(one: TestOutcome, told: set[str], room: int) -> str:
     """One test that did not pass; the traceback only where no test before ended in the same way at the same place."""
     if one.failure is None:
         return f"{one.outcome.upper()} {one.id}"
@@ -121,11 +125,9 @@ def _block(one: TestOutcome, told: set[str]) -> str:
     if end in told:
         return f"{one.outcome.upper()} {one.id} (as above)"
     told.add(end)
-    return f"{one.outcome.upper()} {one.id}\n{_short(one.failure.text)}"
+    return f"{one.outcome.upper()} {one.id}\n{_short(one.failure.text, room)}"
 
 
-def _short(text: str) -> str:
-    lines = text.splitlines()
-    if len(lines) > _LINES:
-        lines = [*lines[: _LINES // 2], "...", *lines[-(_LINES // 2) :]]
-    return "\n".join(f"  {line[:200]}" for line in lines)
+def _short(text: str, room: int) -> str:
+    """What a failure says, in at most so many tokens: where it began, where it ended, and what was expected."""
+    return "\n".join(f"  {line}" for line in cut_printed(text, limit=room, note=WAYS_TO_SEE["run_tests"]).splitlines())

@@ -74,7 +74,7 @@ def _not_there(path: str, file: TextFile, old: str, new: str) -> Observation:
         f"{path}: old_string was not found; nothing was written",
         error_type="no-match",
         text=explain(file.text, old),
-        next_actions=(f"copy old_string exactly from {path}, without line numbers",),
+        next_actions=(f"copy old_string exactly from {path}, without line numbers; \\u00a0 in JSON writes U+00A0",),
     )
 
 

@@ -23,6 +23,7 @@ from agentforge.events.kinds import BackgroundEnded, Event, UserRan
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.session.reach import box_of
+from agentforge.toolbox.shell import SESSION_TOOL
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.workspace.processes.background import BackgroundCommands
@@ -144,7 +145,7 @@ def fit_for_model(workshop: Workshop, text: str, *, most_tokens: int | None = No
         redacts=workshop.settings.flag("redaction_enabled"),
         cleans=workshop.settings.flag("output_hygiene_enabled"),
     )
-    return present(Observation(status="success", summary="", text=text), policy=policy).text
+    return present(Observation(status="success", summary="", text=text), policy=policy, tool=SESSION_TOOL).text
 
 
 _TABLE = "shell_environment"

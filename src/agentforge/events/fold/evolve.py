@@ -23,7 +23,7 @@ from agentforge.events.fold.relations import (
 )
 from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
 from agentforge.events.fold.usage import gap_s, limits_from, spent_lately, spent_with
-from agentforge.events.fold.verification import artifact_submitted, facts_gathered, stage_verified
+from agentforge.events.fold.verification import artifact_submitted, facts_gathered, stage_verified, submission_held
 from agentforge.events.fold.workspace_view import (
     REPOSITORY,
     alone_after,
@@ -145,6 +145,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
             verdict=None,
             findings=state.review.findings if again else (),
             rejected=draft_kept(state, event.stage) if first else state.review.rejected if again else None,
+            held=state.review.held and again and not first,
         ),
         people=replace(state.people, answers=state.people.answers if again or told else ()),
         work=replace(state.work, trees={**state.work.trees, "work": event.tree} if event.tree else state.work.trees),
@@ -278,6 +279,7 @@ def _tool_finished(state: RunState, event: kinds.ToolFinished, _at: str) -> RunS
         ),
         usage=replace(state.usage, totals=replace(state.usage.totals, tool_calls=state.usage.totals.tool_calls + 1)),
         people=replace(state.people, denials=(*state.people.denials, *_denial(event))),
+        review=submission_held(state.review, event.held) if event.held else state.review,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentforge.events import kinds
 from agentforge.events.state.attempt import StageState, Submission, Verdict
-from agentforge.events.state.run_state import RunState
+from agentforge.events.state.run_state import Json, Review, RunState
 
 Result = Mapping[str, object]
 
@@ -40,9 +40,15 @@ def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str
     turn = replace(state.progress.turn, step=max(state.progress.turn.step, event.step))
     return replace(
         state,
-        review=replace(state.review, submission=submission, verdict=None, ahead=waiting, kept=kept),
+        review=replace(state.review, submission=submission, verdict=None, ahead=waiting, kept=kept, held=False),
         progress=replace(state.progress, turn=turn),
     )
+
+
+def submission_held(review: Review, held: Json) -> Review:
+    """The draft is kept as one that fields may be changed of; nobody has measured it."""
+    ahead = {**review.ahead, **held.get("ahead", {})}
+    return replace(review, submission=None, rejected=held["draft"], ahead=ahead, held=True)
 
 
 def facts_gathered(state: RunState, event: kinds.FactsGathered, _at: str) -> RunState:

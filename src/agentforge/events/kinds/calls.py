@@ -117,6 +117,8 @@ class ToolFinished(Event):
             characters that are shown by number, and the fields that were cut; {} = nothing.
         pictures: images that go with it: {name, media_type, digest of the blob}.
         trust: "untrusted" = foreign text, fenced as data; "unmarked" = the fence is switched off; "" = no text, or an old log.
+        held: {draft, ahead} of a submission of the same reply that is kept and not measured, because this call, or one before it,
+            was not carried out; {} = none.
     """
 
     step: int
@@ -139,6 +141,7 @@ class ToolFinished(Event):
     hygiene: Json = field(default_factory=dict)
     pictures: tuple[Json, ...] = ()
     trust: str = ""
+    held: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,7 +197,8 @@ class Review:
 
     Attributes:
         findings: failed rules of the last verdict, and a human's reasons.
-        rejected: the draft that the last verdict, or a human, refused.
+        rejected: the draft that the last verdict, or a human, refused, or that is held.
+        held: `rejected` was handed in beside a call that was not carried out, and waits for it; nobody measured it.
         ahead: drafts that came together with an earlier stage's, by stage; each waits until its stage begins.
         reopened: how a stage was opened again by a later one; None when none was.
         sent_back: facts for which a stage was opened again by itself, so that each does it once.
@@ -210,6 +211,7 @@ class Review:
     verdict: Verdict | None = None
     findings: tuple[Json, ...] = ()
     rejected: Json | None = None
+    held: bool = False
     ahead: Mapping[str, Json] = field(default_factory=dict)
     reopened: Reopening | None = None
     sent_back: tuple[str, ...] = ()

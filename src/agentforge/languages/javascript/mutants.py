@@ -194,7 +194,7 @@ def _returned(node: SgNode) -> Iterator[Change]:
         value = next((child for child in node.children() if child.is_named()), None)
     else:
         value = node.field("body")
-    if value is not None and value.kind() not in ("statement_block", "undefined", "null"):
+    if value is not None and value.kind() not in ("statement_block", "undefined", "null", "false"):
         yield "returned", value, "undefined"
 
 

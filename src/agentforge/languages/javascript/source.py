@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import TYPE_CHECKING
 
 from agentforge.workspace.code.symbols import LANGUAGES, parse_tree
@@ -22,6 +24,11 @@ FUNCTIONS = frozenset(
 CLASSES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
 TYPED = (".ts", ".mts", ".cts", ".tsx")
 _DECLARATIONS = frozenset({"function_declaration", "generator_function_declaration"})
+_GIVES_NAME = (
+    r"(?:\bdefault\s+as\s+{0}\b[^;'\"]*|\bimport\s+{0}\b[^;'\"]*)\bfrom\s*['\"](\.[^'\"]*)"
+    r"|(?<![\w$]){0}\s*[:=]\s*require\(\s*['\"](\.[^'\"]*)"
+)
+"""How another file names a default export; the name is put in the place of {0}."""
 _WRAPPING = frozenset({"parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"})
 
 
@@ -57,9 +64,34 @@ def definitions(root: SgNode) -> Iterator[JavascriptDefinition]:
 
 
 def defines(path: str, text: str, name: str) -> bool:
-    """Whether a file defines a name (`Class.method`, `kit.slug`), at its top or inside of one function."""
+    """Whether a file defines a name (`Class.method`, `kit.slug`), at its top or inside of one function.
+
+    An export without a name has that of its file, as those who import it write it.
+    """
     root = parsed(path, text)
-    return root is not None and (any(one.name == name for one in definitions(root)) or anywhere(root, name) is not None)
+    if root is None:
+        return False
+    known = {one.name for one in definitions(root)}
+    unnamed = "default" in known and name == PurePosixPath(path).name.partition(".")[0]
+    return name in known or unnamed or anywhere(root, name) is not None
+
+
+def named_by(path: str, text: str, name: str, *, other: str, its_text: str) -> bool:
+    """Whether another file gives this name to what a file exports without one: `export { default as area } from "./a.js"`.
+
+    Args:
+        path, text: the file that exports.
+        other, its_text: the other one: an entry, an index, a neighbour.
+    """
+    root = parsed(path, text) if name in its_text and is_javascript(other) else None
+    if root is None or "default" not in {one.name for one in definitions(root)}:
+        return False
+    folder, plain = PurePosixPath(other).parent, str(PurePosixPath(path).with_suffix(""))
+    for match in re.finditer(_GIVES_NAME.format(re.escape(name)), its_text):
+        there = normpath(str(folder / next(one for one in match.groups() if one)))
+        if plain in (there, str(PurePosixPath(there).with_suffix("")), f"{there}/index"):
+            return True
+    return False
 
 
 def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:

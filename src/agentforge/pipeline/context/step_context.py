@@ -8,6 +8,7 @@ from typing import cast
 
 from agentforge.agent.limits import WARN_AFTER, repetitions
 from agentforge.context.budget import bounded, one_line, short_error
+from agentforge.context.printed import WAYS_TO_SEE
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
@@ -26,13 +27,8 @@ _NOTE, _FINDING = 800, 2400  # characters
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
-_WITH_OUTPUT = ("exit-code", "timeout")
-"""What a program that failed had printed by then is a result, no message of ours."""
-_WAYS_TO_SEE = {
-    "shell": "the same command with `2>&1 | sed -n '{first},{last}p'` shows as many of them as there is room for",
-    "run_tests": "run_tests with the names of fewer tests shows them",
-    "run_checks": "run_checks with fewer paths shows them",
-}
+_WITH_OUTPUT = ("exit-code", "timeout", "no-match")
+"""What a program that failed had printed by then, and what stands in a file instead, is a result, no message of ours."""
 _WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
 
 
@@ -63,6 +59,7 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
         text=_failures(state),
         level=Level.ASKED,
         foreign=True,
+        printed=True,
         share=_FAILURE_SHARE,
         note="run_tests with one of these tests shows its failure",
     )
@@ -85,6 +82,8 @@ def _notes(state: RunState) -> str:
 
 def _name_of_rejected(state: RunState) -> str:
     """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
+    if state.review.held:
+        return "your last submission, kept and not measured (send the fields that change, {} if none does; the others stay)"
     earlier = state.review.rejected is not None and state.review.rejected is draft_kept(state, state.progress.stage)
     return (
         "what you had handed in before; change what has to change, keep the rest"
@@ -197,7 +196,8 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int)
         order=order,
         foreign=foreign,
         ends=result.name in _LISTING,
-        note=_WAYS_TO_SEE.get(result.name, "ask again for the part that matters"),
+        printed=result.name in WAYS_TO_SEE,
+        note=WAYS_TO_SEE.get(result.name, "ask again for the part that matters"),
         share=share,
         beyond=Level.SKETCH,  # hundreds of hits say less than the source of the likely places
     )

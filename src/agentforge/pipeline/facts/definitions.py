@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from agentforge.languages.javascript.source import defines as javascript_defines, is_javascript
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+
+from agentforge.languages.javascript.source import defines as javascript_defines, is_javascript, named_by
 from agentforge.workspace.code.symbols import language_of, outline_of
 
 
@@ -25,3 +28,18 @@ def defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> b
         return None
     names = {symbol.qualified for symbol in known.symbols}
     return dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})
+
+
+def named_elsewhere(path: str, name: str, *, files: Iterable[str], read: Callable[[str], str | None]) -> bool:
+    """Whether a file exports something without a name, and a file beside or above it (the package's entry) gives it this one.
+
+    Args:
+        files: every file of the tree.
+        read: the text of one of them.
+    """
+    text = read(path) if is_javascript(path) else None
+    if text is None:
+        return False
+    above = {*PurePosixPath(path).parents}
+    near = (one for one in files if is_javascript(one) and PurePosixPath(one).parent in above and one != path)
+    return any(named_by(path, text, name, other=one, its_text=read(one) or "") for one in near)

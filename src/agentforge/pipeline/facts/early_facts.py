@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.rulings import parts_of_examples
-from agentforge.pipeline.facts.definitions import defines, dotted
+from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
 from agentforge.pipeline.facts.examples import stands_in, told_in, wanted_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
@@ -191,6 +191,11 @@ def _holds(
     if content is None:
         return False
     known = defines(path, name, content, exactly=exactly)
+
+    def read(one: str) -> str | None:
+        return (runtime.git.show(state.identity.base_commit, one) or b"").decode("utf-8", "replace")
+
+    known = known or (named_elsewhere(path, name, files=present, read=read) or known)
     if known or (exactly and known is not None):
         return bool(known)
     last = re.escape(dotted(name).rsplit(".", 1)[-1])

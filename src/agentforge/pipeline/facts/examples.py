@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agentforge.pipeline.ledger.asks import blocks_of
 from agentforge.verification.effects.observed_effects import is_observed, wanted_part
 from agentforge.verification.examples.placeholders import placeholder_in
 
@@ -12,6 +13,11 @@ _LITERAL = re.compile(
     r"\"{3}|'{3}|(?<!\w)[bru]{0,2}'(?:[^'\\\n]|\\.|\n(?!\s*\n))*'|\"(?:[^\"\\\n]|\\.|\n(?!\s*\n))*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])"
 )
 """A text, which a line break may cross, or a number; the apostrophe of a word begins none, and what three quotes hold is many."""
+_SPAN = re.compile(r"(`+)[^`]+\1")
+_CALL = re.compile(r"[\w.$]*\w\([^()]*\)")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PROSE = 7
+"""Words beside code and values from which an example is a sentence: the longest examples of real requests have six."""
 _TRIPLE = ("'" * 3, '"' * 3)
 _BREAK = r"(?:\s|\\n|[\"']\s*[\"'])+"
 """What a test may have where a line of the request breaks: white space, its escape, or the quotes of a text in two parts."""
@@ -25,6 +31,22 @@ def stands_in(example: str, request: str) -> bool:
 def observed_in(example: str, request: str) -> bool:
     """Tell whether an example says nothing but what the code gives today: no expected result can be read from it."""
     return is_observed(example, within=request)
+
+
+def is_sentence(example: str, request: str) -> bool:
+    """Tell whether an example is prose: it has many words beside its values and its code, and calls nothing with a value.
+
+    What is quoted as a whole, and a block of code, stays an example, however many words it has.
+    """
+    if any(f"{sign}{example.strip()}{sign}" in request for sign in "`'\"") or any(
+        _LITERAL.search(call) for call in _CALL.findall(example)
+    ):
+        return False
+    place = request.find(example.strip())
+    if any(one.start <= place < one.end and one.kind in ("code", "table") for one in blocks_of(request)):
+        return False
+    bare = _LITERAL.sub(" ", _CALL.sub(" ", _SPAN.sub(" ", example)))
+    return len(_WORD.findall(bare)) >= _PROSE
 
 
 def wanted_in(example: str, request: str) -> str:

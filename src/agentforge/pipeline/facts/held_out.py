@@ -18,13 +18,14 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
-from agentforge.pipeline.ledger.entries import context_of, ledger_of
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.ledger.entries import context_of, ledger_of, reported
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.ledger.promises import claims_of_asks, decided
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import Claim, contradictions, distinct, spelling
+from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
 
 if TYPE_CHECKING:
@@ -43,21 +44,24 @@ def split_facts(state: RunState, draft: Json) -> dict[str, object]:
     Returns:
         {seed, rows: [{number, call, ok, reason, hidden}]}; the seed follows from the run and the draft.
     """
-    rows = _checked(draft)
+    rows = _checked(state, draft)
     seed = int(digest_value([state.identity.run_id, [dict(item) for item in items(draft.get("examples"))]])[:8], 16)
     hidden = _hidden(state, draft, rows, seed=seed)
     return {"seed": seed, "rows": [{**row, "hidden": row["number"] in hidden} for row in rows]}
 
 
-def unusable_examples(draft: Json) -> list[tuple[int, str]]:
+def unusable_examples(state: RunState, draft: Json) -> list[tuple[int, str]]:
     """List the examples of a specification that nothing can check: the number of each, and why."""
-    return [(number, str(row["reason"])) for number, row in enumerate(_checked(draft)) if row["ok"] is not True]
+    return [(number, str(row["reason"])) for number, row in enumerate(_checked(state, draft)) if row["ok"] is not True]
 
 
-def _checked(draft: Json) -> list[dict[str, object]]:
-    """Each example of a specification, and whether it is a call of something declared with one result that can be compared."""
+def _checked(state: RunState, draft: Json) -> list[dict[str, object]]:
+    """Each example of a specification, and whether it is a call of something declared with one result that can be compared.
 
+    What the request reports of today is no result that anybody wants, whoever copied it.
+    """
     reader = _reader(draft)
+    today = reported(state.brief.request, reader)
     rows: list[dict[str, object]] = []
     claims: list[Claim] = []
     declared = {str(item.get("name", "")).split(".")[0] for item in product_symbols(draft)}
@@ -70,6 +74,8 @@ def _checked(draft: Json) -> list[dict[str, object]]:
             claims.append(claim)
             if not {*reader.names_of(claim.call)} & {*declared, *_module_names(draft)}:
                 row |= {"ok": False, "reason": f"{claim.call!r} calls nothing that the specification declares"}
+            elif outcome(claim) in today:
+                row |= {"ok": False, "reason": f"the request reports {claim.text!r} of today"}
             elif claim.requirement and claim.requirement not in ids:
                 row |= {"ok": False, "reason": f"{claim.requirement} of {claim.call!r} is not in the specification"}
         except ValueError as exc:
@@ -154,7 +160,7 @@ def outside_facts(
         request=state.brief.request,
         seed=seed,
     )
-    return measure_outside(runtime.rig(), given, base_tree=state.work.trees["baseline"], tree=tree)
+    return measure_outside(bounded_rig(state, runtime), given, base_tree=state.work.trees["baseline"], tree=tree)
 
 
 def mentioned(value: object) -> Iterator[str]:

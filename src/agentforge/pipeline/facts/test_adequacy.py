@@ -25,6 +25,8 @@ from agentforge.verification.stages.strength import measure_strength
 STRENGTH_VERSION = 2
 """Of what is measured here: from 2 on a delivery tells in one line what is untested; earlier reports stay as they were."""
 _MUTANTS_LEAST_S = 3.0
+_FEW_MUTANTS = 5
+"""Of fewer, one that changes nothing visible already makes a score below the usual threshold."""
 _CLEAN = ("out_of_scope", "config_changed", "frozen_changed", "symbols_unmet")
 _PROSE = (".md", ".rst", ".adoc")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -163,7 +165,7 @@ def _judgeable(state: RunState, runtime: Runtime, measured: Json) -> dict[str, o
     untested = [row for row in items(coverage.get("untested")) if not row.get("inert")]
     count = sum(cast("int", row.get("statements", 0)) for row in untested)
     score = mutation.get("score")
-    weak = isinstance(score, (int, float)) and score < least
+    weak = isinstance(score, (int, float)) and score < least and not by_one_alone(mutation)
     findings = [_survivor(row) for row in items(mutation.get("survivors")) if not _answered(state, row)] if weak else []
     extra = any(row.get("extra") for row in untested)
     if count > allowed and not extra and coverage.get("blind") is not True:
@@ -174,6 +176,12 @@ def _judgeable(state: RunState, runtime: Runtime, measured: Json) -> dict[str, o
         "mutation": {**mutation, "least": least},
         "weak_tests": {"findings": findings, "returns": returns, "ask": ask and weak},
     }
+
+
+def by_one_alone(mutation: Json) -> bool:
+    """Whether a single survivor makes the score of very few mutants: it is listed, but so few show no weak suite."""
+    run, survived = int(str(mutation.get("run") or 0)), len(items(mutation.get("survivors")))
+    return survived == 1 < run < _FEW_MUTANTS
 
 
 def _answered(state: RunState, row: Json) -> bool:

@@ -14,8 +14,8 @@ from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_clause
 from agentforge.verification.effects.observed_effects import Clause, clauses
 from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import spelling
-from agentforge.verification.examples.prose import unbroken
+from agentforge.verification.examples.claims import outcome, spelling
+from agentforge.verification.examples.prose import COMPLAINT, unbroken
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -61,6 +61,21 @@ def context_of(claim: Claim, request: str, asks: Sequence[LedgerEntry], reader: 
             ask = lead_in(text, entry.start) + ask
             claim = in_context(claim, ask, [one for one, _ in _read(text, entry.start, entry.end, reader)], reader)
     return claim
+
+
+def reported(request: str, reader: ModuleType) -> frozenset[tuple[str, str, str]]:
+    """What a request only reports of today, as `outcome` has it: no clause of it wants or plainly states the same.
+
+    Args:
+        reader: `claims` or `claims_javascript`.
+    """
+    said: dict[bool, set[tuple[str, str, str]]] = {True: set(), False: set()}
+    text = _unbroken(request)
+    for part, tense in _parts(text, 0, len(text)) if "(" in text else ():
+        today = tense == "observed"
+        read = reader.claims_in(COMPLAINT.sub("", part) if today else part)
+        said[today] |= {outcome(claim) for claim in read}
+    return frozenset(said[True] - said[False])
 
 
 def _read(request: str, start: int, end: int, reader: ModuleType) -> Iterator[Example]:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.facts.definitions import defines, dotted
+from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.git.repository import Git
 
@@ -54,7 +54,8 @@ class RepairContext:
     def defines(self, path: str, name: str) -> bool | None:
         """Whether a file defines a symbol under its full name; None when its language cannot be read, or there is no file."""
         text = self.text(path)
-        return None if text is None else defines(path, name, text.encode(), exactly=True)
+        known = None if text is None else defines(path, name, text.encode(), exactly=True)
+        return known or (named_elsewhere(path, name, files=self.files, read=self.text) or known)
 
     def holds(self, path: str, name: str) -> bool:
         """Whether a file defines a symbol, has a test of that title, or holds the name's last word: a label, a heading."""
@@ -65,7 +66,9 @@ class RepairContext:
             return True
         word = re.escape(dotted(name).rsplit(".", 1)[-1])
         return bool(word) and (
-            defines(path, name, text.encode()) is True or re.search(rf"(?<!\w){word}(?!\w)", text) is not None
+            defines(path, name, text.encode()) is True
+            or re.search(rf"(?<!\w){word}(?!\w)", text) is not None
+            or self.defines(path, name) is True
         )
 
     def titles(self, path: str) -> frozenset[str]:

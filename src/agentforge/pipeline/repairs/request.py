@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentforge.contracts.form_repair import Repair
-from agentforge.pipeline.facts.examples import observed_in, stands_in
+from agentforge.pipeline.facts.examples import is_sentence, observed_in, stands_in
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
 
@@ -28,6 +28,9 @@ def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
             observed.append(text)
             told = f"{text!r} tells what the code gives today; it is kept as observed, and is no expected result."
             yield Repair(kind="observed", path="examples", message=told)
+        elif is_sentence(text, request):
+            told = f"{text!r} is a sentence and no example: later stages see it in the request, and no test has to repeat it."
+            yield Repair(kind="sentence", path="examples", message=told)
         else:
             wanted.append(text)
     if "examples" in draft:

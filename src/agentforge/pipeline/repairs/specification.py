@@ -31,7 +31,7 @@ def specification(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     yield from symbols(draft, ground)
     yield from asks(draft, ground)
     yield from kept_examples(draft, ground)
-    yield from checkable_examples(draft)
+    yield from checkable_examples(draft, ground)
 
 
 def _heads(draft: Draft, ground: RepairContext) -> None:
@@ -212,9 +212,9 @@ def _shared(example: str, requirement: Json) -> tuple[int, int]:
     return (requirement.get("verification_method") != "inspection", sum(word in said for word in words))
 
 
-def checkable_examples(draft: Draft) -> Iterator[Repair]:
-    """Drop the specification's own examples that nothing can check."""
-    unusable = unusable_examples(draft)
+def checkable_examples(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
+    """Drop the specification's own examples that nothing can check, and those that the request only reports of today."""
+    unusable = unusable_examples(ground.state, draft)
     for _, reason in unusable:
         yield Repair(
             kind="example", path="examples", message=f"An example could not be checked and was left out: {reason}."

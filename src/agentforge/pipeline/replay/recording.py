@@ -36,7 +36,7 @@ FROM_OUTSIDE = (
 """What other processes and humans write into the log of a run."""
 _MEASURED_ANEW = frozenset({"duration_ms"})
 _OF_QUESTIONS = frozenset({"choices", "shown", "following"})
-_OF_RESULTS = frozenset({"redaction", "hygiene", "trust"})
+_OF_RESULTS = frozenset({"redaction", "hygiene", "trust", "held"})
 _OTHERS = {
     kinds.StageReopened: frozenset({"work"}),
     kinds.ArtifactSubmitted: frozenset({"step"}),

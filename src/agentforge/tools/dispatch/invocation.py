@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from agentforge.context.printed import WAYS_TO_SEE, cut_printed
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
@@ -133,7 +134,7 @@ def invoke(
     prepared = prepare_call(name, arguments, tools=tools, context=context, policy=policy)
     if isinstance(prepared, Prepared):
         prepared = unanswered(prepared) if prepared.asks else perform_call(prepared, context=context, policy=policy)
-    return present(prepared, policy=policy)
+    return present(prepared, policy=policy, tool=tools.get(name))
 
 
 def unanswered(prepared: Prepared) -> Observation:
@@ -208,13 +209,17 @@ def _performed(prepared: Prepared, context: ToolContext) -> Observation:
         return _crashed(tool.name, error)
 
 
-def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
-    """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary."""
+def present(observation: Observation, *, policy: InvocationPolicy, tool: Tool | None = None) -> Shown:
+    """Make an observation fit to be recorded and read: hygiene, redaction, cut, boundary.
+
+    Args:
+        tool: what it is of; of what a program printed a cut keeps the lines that tell how it went.
+    """
 
     tidy = cleaned(observation.text) if policy.cleans else Cleaned(text=observation.text)
     plain = redact(tidy.text, secrets=policy.secrets, shapes=policy.redacts)
     full = plain.text
-    text = cut_middle(full, limit=policy.text_limit_tokens, note=_LESS_AT_ONCE)
+    text = _cut(full, tool, limit=policy.text_limit_tokens)
     summary = " ".join(policy.plain(observation.summary).split())
     cut = [*(["text"] if text != full else []), *(["summary"] if len(summary) > _SUMMARY_LENGTH else [])]
     trust = ("untrusted" if policy.nonce else "unmarked") if text else ""
@@ -233,6 +238,12 @@ def present(observation: Observation, *, policy: InvocationPolicy) -> Shown:
     redaction = {"count": plain.count, "kinds": list(plain.kinds)} if plain.count else {}
     hygiene = _hygiene(tidy, cut)
     return Shown(observation=shown, text=text, full=full, redaction=redaction, hygiene=hygiene, trust=trust)
+
+
+def _cut(text: str, tool: Tool | None, *, limit: int) -> str:
+    if tool is not None and (tool.effect == "execute" or tool.name in WAYS_TO_SEE):
+        return cut_printed(text, limit=limit, note=WAYS_TO_SEE.get(tool.name, _LESS_AT_ONCE))
+    return cut_middle(text, limit=limit, note=_LESS_AT_ONCE)
 
 
 def _hygiene(tidy: Cleaned, cut: list[str]) -> dict[str, object]:

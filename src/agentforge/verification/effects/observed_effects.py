@@ -44,7 +44,8 @@ _HEAD_WANTED = re.compile(
 _CUT = re.compile(
     r"(?P<end>(?<=[.!?])(?:[ \t]+|[ \t]*\n)(?=[A-Z`\"'(\[>]|\bit\b|\Z)"
     r"|(?<=[.!?])[ \t]*\n(?=[ \t]*(?:[-*+]|\d+[.)])[ \t])|\n[ \t]*\n"
-    r"|\n(?=[ \t]*#)|;\s+|\s+[—–]\s+|\s+-{1,2}\s+(?=[a-z]))"
+    r"|\n(?=[ \t]*#)|\s+[—–]\s+|\s+-{1,2}\s+(?=[a-z]))"
+    r"|(?P<semicolon>;\s+)"
     r"|(?P<swap>,?\s+\b(?:instead\s+of|rather\s+than|in\s+place\s+of|as\s+opposed\s+to)\b\s*)"
     r"|(?P<but>,?\s*\b(?:but(?!\s+also)|whereas|while|yet|however|although|though|when|where)\b(?=[\s,])(?=[^.;\n]*\b(?:should|must|expect(?:ed|s)?|"
     r"want(?:s|ed)?|currently|actual|got|get|gives?|gave|returns?|prints?|raises?|is|was|it)\b))"
@@ -54,8 +55,8 @@ _CUT = re.compile(
     r"currently|got|actual(?:ly)?)\b)|\s*\((?=\s*(?:(?:it|i|we|this)\s+)?(?:should|must|would|ought|wants?|expect(?:ed)?|instead|wrong|currently|got|actual|\S+\s+is\s+(?:right|correct|wrong))\b)"
     r"|\s+and\s+(?=(?:it\s+)?(?:should|must|ought\s+to|shall)\s+(?:be|give|return|yield|print|show|produce|output|raise|throw|become)\b"
     r"(?!(?:[^.;\n]|\.(?=\w))*\b(?:for|when|if|where|with|on)\b))"
-    r"|\n[ \t]*(?=(?:[#>*-]+[ \t]*)?(?:it|that|this|which|the\s+\w+|i|we|expected|actual|currently|got|but"
-    r"|instead|now|today)?[\s,]*\b"
+    r"|\n[ \t]*(?=(?:[#>*-]+[ \t]*)?(?:it|that|this|which|what(?:\s+(?:i|we|it))?|the\s+\w+|i|we|expected|actual|currently|got"
+    r"|but|instead|now|today)?[\s,]*\b"
     r"(?:should|must|ought|expect(?:ed)?|would|wants?|currently|got|actual(?:ly)?|instead|today|now)\b))"
     r"|(?P<next>,?\s+and\s+(?=`?[A-Za-z_][\w.]*\())",
     re.IGNORECASE,
@@ -64,6 +65,7 @@ _VALUE = re.compile(
     r"['\"`]|\d|\b(?:None|True|False|null|true|false|undefined|NaN)\b|[\[{]|\b\w+(?:Error|Exception|Warning|Exit)\b"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(")
+_CALL_WITH = re.compile(r"[A-Za-z_][\w.]*\([^()]*\)")
 _QUOTED = re.compile(r"(?<!\w)'(?:[^'\\\n]|\\.)*'(?!\w)|\"(?:[^\"\\\n]|\\.)*\"")
 _TABLE = re.compile(r"(?im)^[ \t]*\|.*\|[ \t]*(?:actual|current|observed|got|today|now|before)[ \t]*\|")
 """A table with a column for what is so today: which cell belongs to which column its reader cannot tell."""
@@ -88,6 +90,12 @@ class Clause:
 
 
 _Part = tuple[int, int, str, Tense, str]
+_ENDS = ("end", "semicolon")
+_OF_ALL = re.compile(r"(?i)\W*(?:they|both|these|those|all(?:\s+(?!others?\b)\w+)?)\s+(?:should|must|ought|shall)\b")
+_OF_BEFORE = re.compile(r"(?i)\W*(?:(?:and|but)\s+)?(?:it|this|that|they|both|which|should|must)\b")
+_NAMED_VALUE = re.compile(
+    r"'[^'\n]*'|\"[^\"\n]*\"|(?<![\w.])-?\d[\w.]*\w|(?<![\w.])-?\d|\b(?:None|True|False|null|true|false|undefined|NaN)\b"
+)
 
 
 def clauses(text: str) -> tuple[Clause, ...]:
@@ -108,8 +116,11 @@ def clauses(text: str) -> tuple[Clause, ...]:
         elif joint == "not":
             tenses[number] = "observed" if before in ("wanted", "plain") else "open"
         elif tenses[number] == "wanted" and before == "plain" and _contradicts(parts[last][2], part):
-            for place in _coordinated(parts, tenses, last) if joint == "end" else [last]:
+            of_all = bool(_OF_ALL.match(part))
+            for place in _coordinated(parts, tenses, last, of_all=of_all) if joint in _ENDS else [last]:
                 tenses[place] = "observed"
+        elif before == "plain" and _forbids(part, parts[last][2]):
+            tenses[last] = "observed"
         elif tenses[number] == "plain" and joint == "but" and before in ("wanted", "observed") and _VALUE.search(part):
             tenses[number] = "wanted" if before == "observed" else "observed"
         elif (
@@ -138,10 +149,14 @@ def _coordinate(parts: Sequence[_Part], tenses: list[Tense], lent: set[int], num
             tenses[place] = "observed"
 
 
-def _coordinated(parts: Sequence[_Part], tenses: Sequence[Tense], last: int) -> list[int]:
-    """A clause and those before it that `and` joins to it, as far as their words leave open what they are."""
-    first = last
-    while parts[first][4] == "next" and tenses[first - 1] == "plain":
+def _coordinated(parts: Sequence[_Part], tenses: Sequence[Tense], last: int, *, of_all: bool = False) -> list[int]:
+    """A clause and those before it that `and` joins to it, as far as their words leave open what they are.
+
+    Args:
+        of_all: those that a semicolon joins to it, too.
+    """
+    first, joints = last, ("next", "semicolon") if of_all else ("next",)
+    while parts[first][4] in joints and tenses[first - 1] == "plain":
         first -= 1
     return [place for place in range(first, last + 1) if place == last or tenses[place] == "plain"]
 
@@ -194,7 +209,7 @@ def _parts(text: str) -> Iterator[_Part]:
             joint = kind
         elif kind != "end":
             joint = kind
-        start, sentence = after, after if kind == "end" else sentence
+        start, sentence = after, after if kind in _ENDS else sentence
 
 
 def _inside_literal(text: str, place: int) -> bool:
@@ -256,7 +271,13 @@ def _contradicts(before: str, part: str) -> bool:
     return not own or bool(own & {match.group() for match in _CALL.finditer(before)} and _same_call(before, part))
 
 
+def _forbids(part: str, before: str) -> bool:
+    """Whether a clause says that the very result of the one before it should not be."""
+    values = _NAMED_VALUE.findall(part) if _OF_BEFORE.match(part) else []
+    return bool(values and _NEGATED_WANT.search(part)) and set(values) <= set(_NAMED_VALUE.findall(before))
+
+
 def _same_call(before: str, part: str) -> bool:
     """Whether both name a call with the very same arguments."""
-    calls = [re.findall(r"[A-Za-z_][\w.]*\([^()]*\)", text) for text in (before, part)]
+    calls = [_CALL_WITH.findall(text) for text in (before, part)]
     return bool({"".join(one.split()) for one in calls[0]} & {"".join(one.split()) for one in calls[1]})

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 _CONNECTOR = re.compile(
     r"\s*(?:-{1,3}>|={1,3}>|→|⇒|➞|➜|⟶|⟹|={2,3}|(?<![<>!:=])=|\breturns?\b|\bgives?\b|\byields?\b|\bis\s+equal\s+to\b|\bequals?\b|\bevaluates?\s+to\b"
-    r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:be|return|give|equal|raise)\b|\bis\b)\s*"
+    r"|\bresults?\s+in\b|\braises?\b|\bthrows?\b|\b(?:should|must|will|shall)\s+(?:(?!not\b|never\b|no\b)\w+\s+)?(?:be|return|give|equal|raise)\b"
+    r"|\bis\b)\s*"
 )
 _WANTED = re.compile(r"should|must|will|shall")
-_RAISING = re.compile(r"raises?|throws?|should\s+raise|must\s+raise|will\s+raise|shall\s+raise")
+_RAISING = re.compile(r"raises?|throws?|(?:should|must|will|shall)\s+(?:\w+\s+)?raise")
 EXCEPTION = re.compile(
     r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
 )
@@ -18,7 +19,7 @@ START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
 GOES_ON = re.compile(
     r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with)\b)[A-Za-z]"
 )
-_COMPLAINT = re.compile(
+COMPLAINT = re.compile(
     r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
 )
 _QUOTED = re.compile(r"(?<!\w)'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
@@ -48,7 +49,7 @@ def said_in(
     if len(cells) >= 2:
         yield cells[0], f"raises {cells[1]}" if EXCEPTION.fullmatch(cells[1]) else cells[1], ()
         return
-    complaint = _COMPLAINT.search(text) is not None
+    complaint = COMPLAINT.search(text) is not None
     for match in _CONNECTOR.finditer(text):
         if complaint and not _WANTED.match(match.group().strip()):
             continue

@@ -194,7 +194,7 @@ def constant(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
     value = node.value
     if isinstance(value, bool):
         yield node, repr(not value)
-    elif isinstance(value, int):
+    elif isinstance(value, int) and not _is_edge(place):
         yield node, repr(value + 1)
     elif isinstance(value, float):
         yield node, repr(value + 1.0)
@@ -253,9 +253,9 @@ def dispatch(place: MutationPlace, source: MutatedSource) -> Iterator[Change]:
 
 
 def returned(place: MutationPlace, _source: MutatedSource) -> Iterator[Change]:
-    """`return x` becomes `return None`."""
+    """`return x` becomes `return None`; `return False` does not, for nearly every caller asks both alike."""
     node = place.node
-    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
+    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None", "return False"):
         yield node, "return None"
 
 
@@ -335,6 +335,15 @@ OPERATORS: tuple[Callable[[MutationPlace, MutatedSource], Iterator[Change]], ...
     awaited,
     decorator,
 )
+
+
+def _is_edge(place: MutationPlace) -> bool:
+    """Whether a whole number stands in `x < 5`, `x >= 5`, `5 > x` or `5 <= x`: one more is what another comparison gives."""
+    around = place.parent
+    if not isinstance(around, ast.Compare) or len(around.ops) != 1:
+        return False
+    edges = (ast.Lt, ast.GtE) if place.node is around.comparators[0] else (ast.Gt, ast.LtE)
+    return isinstance(around.ops[0], edges)
 
 
 def _shown(node: ast.expr) -> str:

@@ -11,6 +11,7 @@ _WORDS = frozenset({"help", "description", "message", "msg", "title", "doc", "me
 _SHOWING = frozenset({"__repr__", "__str__"})
 _DECLARING = frozenset({"__all__", "__version__", "__author__", "__slots__", "__doc__"})
 _CHECKING = frozenset({"TYPE_CHECKING"})
+_TYPING = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec", "NewType"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -64,7 +65,7 @@ def places(tree: ast.Module) -> Iterator[MutationPlace]:
     """Every node that may be mutated, outermost first.
 
     Left out: docstrings, annotations, f-string parts, what shows an object (`__repr__`), logging and printing, what is run
-    for type checkers only, and declarations like `__all__`.
+    for type checkers only (`TypeVar("T")`, the type of a `cast`), and declarations like `__all__`.
     """
     yield from _walk(tree, None, owner="", wordy=False)
 
@@ -98,8 +99,17 @@ def _is_left_out(node: ast.AST, parent: ast.AST | None) -> bool:
         return True
     if isinstance(node, ast.Assign) and any(_names(target) & _DECLARING for target in node.targets):
         return True
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) in _TYPING:
+        return True
+    if isinstance(parent, ast.Call) and _called(parent) == "cast" and node is next(iter(parent.args), None):
+        return True
     overloads = isinstance(node, Function) and any("overload" in ast.unparse(one) for one in node.decorator_list)
     return overloads or (isinstance(node, ast.Constant) and isinstance(parent, ast.MatchValue))
+
+
+def _called(call: ast.Call) -> str:
+    """The last name of what is called."""
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def is_speaking(node: ast.AST) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.verification.mutation.source import is_speaking
@@ -156,6 +156,14 @@ def new_ones(after: Sequence[Statement], before: Sequence[Statement]) -> Iterato
             left[one.shape] -= 1
         else:
             yield one
+
+
+def sum_of(ones: Iterable[Statement]) -> int:
+    """The lines of all of some statements as bits."""
+    found = 0
+    for one in ones:
+        found |= one.bits
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

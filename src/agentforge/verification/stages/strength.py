@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agentforge.languages.catalogue import runs_all
+from agentforge.languages.changed_part import new_lines
 from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
 from agentforge.testing.outcome import SuiteRun
@@ -22,6 +23,7 @@ from agentforge.verification.stages.statements import (
     branches_not_taken,
     new_ones,
     statements,
+    sum_of,
 )
 from agentforge.workspace.code.relevance import is_beside
 
@@ -50,7 +52,8 @@ def measure_strength(
                    for ids in (change.impacted, change.impacted_long))  # fmt: skip
     run = _recorded(rig, change, tree, tests=(*files, *quick), edits=edits)
     traced, passed = traced_of(run, product=change.lines), run.passed_ids
-    missed = _missed(_changed_statements(rig, change, base_tree=base_tree, tree=tree), change, traced) if long else ()
+    changed = _changed_statements(rig, change, base_tree=base_tree, tree=tree)
+    missed = _missed(changed, change, traced) if long else ()
     if any(not one.inert for one in missed):
         more, long = _recorded(rig, change, tree, tests=long, edits=edits), []
         traced, passed = traced.joined(traced_of(more, product=change.lines)), (*passed, *more.passed_ids)
@@ -59,8 +62,8 @@ def measure_strength(
     passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
-            rig, tree, changed=change.lines, traced=traced, passing=passing, edits=edits, bounds=bounds,
-            base_tree=base_tree,
+            rig, tree, changed=_without_moved(rig, change, changed, tree=tree), traced=traced, passing=passing,
+            edits=edits, bounds=bounds, base_tree=base_tree,
         )  # fmt: skip
         if long and mutation["survivors"]:
             left = max(0.0, bounds.seconds - mutation["cpu_s"])
@@ -117,7 +120,7 @@ def _by_runs(
         mutation = measure_mutants_by_runs(
             bench,
             tree,
-            changed=change.elsewhere,
+            changed=_not_moved(rig, change, base_tree=base_tree, tree=tree),
             tests=asked,
             unchanged=run,
             edits=edits,
@@ -176,11 +179,32 @@ def _changed_statements(rig: Rig, change: Change, *, base_tree: str, tree: str) 
         here = statements(path, rig.git.show(tree, path), nameless=nameless) if path.endswith(".py") else ()
         after += [one for one in here if one.bits & lines]
         unchanged += [one for one in here if not one.bits & lines]
-    for path in sorted({*change.lines, *change.shrunk}):
+    for path in sorted({*change.lines, *change.shrunk, *change.deleted}):
         if path.endswith(".py"):
             before += statements(path, rig.git.show(base_tree, path), nameless=nameless)
     gone = list(new_ones(before, unchanged))
     return list(new_ones(after, gone))
+
+
+def _without_moved(rig: Rig, change: Change, changed: Sequence[Statement], *, tree: str) -> dict[str, int]:
+    """The changed lines without those of statements that only moved, by path."""
+    left = {}
+    for path, lines in change.lines.items():
+        new = sum_of(one for one in changed if one.path == path)
+        here = statements(path, rig.git.show(tree, path)) if path.endswith(".py") else ()
+        left[path] = lines & (new | ~sum_of(here))
+    return left
+
+
+def _not_moved(rig: Rig, change: Change, *, base_tree: str, tree: str) -> Mapping[str, int]:
+    """The same where nothing reads statements: a line that the base had, in whatever file and however indented, only moved."""
+    texts = {path: _text(rig, tree, path) for path in change.elsewhere}
+    before = [_text(rig, base_tree, path) for path in sorted({*change.elsewhere, *change.shrunk, *change.deleted})]
+    return new_lines(before, texts, change.elsewhere)
+
+
+def _text(rig: Rig, tree: str, path: str) -> str:
+    return (rig.git.show(tree, path) or b"").decode("utf-8", "replace")
 
 
 def _untested_before(

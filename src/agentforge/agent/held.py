@@ -1,0 +1,95 @@
+"""A submission beside a call that was not carried out: it was meant for another workspace, so it is kept and not measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentforge.contracts.draft import overlaid
+from agentforge.safety.shell.grammar.command_reader import read_line
+from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.safety.shell.programs.classification import classify
+from agentforge.tools.base import Observation, failed
+
+if TYPE_CHECKING:
+    from agentforge.agent.spec import AgentSpec
+    from agentforge.events.kinds import ToolFinished
+    from agentforge.events.state.attempt import Call
+    from agentforge.events.state.run_state import RunState
+    from agentforge.tools.base import Tool
+    from agentforge.tools.dispatch.invocation import Prepared
+
+_CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
+
+
+def refused_call(state: RunState, spec: AgentSpec) -> ToolFinished | None:
+    """The first call of the reply so far that was to change the workspace and did not; None where all is as it was meant.
+
+    A command that ran and failed, such as a test run, says nothing of the kind, unless it is one that writes.
+    """
+    turn = state.progress.turn
+    for result in turn.results:
+        if result.status != "success" and _was_to_change(result, turn.calls[result.index], spec):
+            return result
+    return None
+
+
+def spoils(call: Call, observation: Observation, state: RunState, spec: AgentSpec) -> bool:
+    """Whether a call that comes behind the submission of its reply was to change the workspace and did not."""
+    submission = state.review.submission
+    if observation.status == "success" or submission is None or submission.by != "model":
+        return False
+    return _misses(call, observation.error_type, spec.tools.get(call.name), spec)
+
+
+def _was_to_change(result: ToolFinished, call: Call, spec: AgentSpec) -> bool:
+    return _misses(call, result.error_type, spec.tools.get(result.name), spec)
+
+
+def _misses(call: Call, error_type: str | None, tool: Tool | None, spec: AgentSpec) -> bool:
+    if not any(_writes(one) for one in spec.tools.values()):
+        return False
+    if tool is None or _writes(tool):
+        return True
+    if tool.effect != "execute" or tool.does == "test":
+        return False
+    return error_type != "exit-code" or _changes_files(call, tool)
+
+
+def _writes(tool: Tool) -> bool:
+    return tool.effect == "write" or tool.does == "write"
+
+
+def _changes_files(call: Call, tool: Tool) -> bool:
+    """Whether a command is one that writes files, or a program that stands in the command itself."""
+    try:
+        given = json.loads(call.arguments)
+    except ValueError:
+        return False
+    line = tool.command(given)[0] if isinstance(given, Mapping) else ""
+    if "<<" in line:
+        return True
+    return any(judged.kind in _CHANGING for command in read_line(line).commands for judged in classify(command))
+
+
+def not_submitted(refused: ToolFinished) -> Observation:
+    """What the model is told of a submission that is kept."""
+    return failed(
+        f"not submitted, because an earlier call of this reply failed ({refused.name}); the submission is kept",
+        error_type="incomplete",
+        text=f"{refused.summary}\nNothing was measured. Your submission is kept as it is.",
+        next_actions=(
+            "repeat the failed call correctly, then submit_artifact with the fields that change, {} if none does",
+        ),
+    )
+
+
+def kept_draft(prepared: Prepared, state: RunState) -> Mapping[str, object]:
+    """The submission of a call that is not handed in: {draft, ahead}."""
+    given = prepared.arguments
+    draft = given.get("artifact")
+    if state.identity.kind != "task" or not isinstance(draft, Mapping):
+        return {}
+    ahead = {name: value for name, value in given.items() if name != "artifact" and isinstance(value, Mapping)}
+    return {"draft": overlaid(state.review.rejected or {}, draft), "ahead": ahead}
