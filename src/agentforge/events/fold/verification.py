@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from agentforge.events import kinds
+from agentforge.events.kinds import Json
 from agentforge.events.state.attempt import StageState, Submission, Verdict
-from agentforge.events.state.run_state import Json, Review, RunState
+from agentforge.events.state.run_state import Review, RunState
 
 Result = Mapping[str, object]
 
