@@ -20,7 +20,7 @@ from agentforge.verification.source.test_hashes import FrozenTests, compare, fre
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
-from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
+from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 
@@ -116,6 +116,7 @@ def measure_green(
         "belongs_to": [
             *_own_mistakes(failing, (whole, *runs), promise, rig, tree),
             *_left_behind(lost["regressions"], whole, promise),
+            *([] if failing else rewritten_unsaid(lost, rig, base_tree=base_tree, red_tree=red_tree)),
         ],
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
         "config_changed": list(config),
