@@ -87,7 +87,7 @@ def measure_green(
         refitted, rewritten (what passes alone with a fixture, or with a new text, that the specification changes), thinned (cases
         that are gone), under_old_text (regressions that show only with the base's own files of tests), newly_passing,
         belongs_to: [{stage, rule, path, message}] (what RED or SPEC can repair), frozen_changed, config_changed, out_of_scope,
-        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}.
+        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
