@@ -8,19 +8,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.outcome import file_of
+from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.testing.outcome import SuiteRun
 
 _TIME_LIMIT_S = 120.0
 

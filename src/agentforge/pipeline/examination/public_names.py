@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentforge.events.fold.delivered import judged
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.examination.examiner import changed_files
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.workspace.code.symbols import implementations, outline_of
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
 
 _SHOWN = ("function", "class", "method", "type", "variable")
 
