@@ -94,3 +94,28 @@ def test_a_candidate_is_told_with_its_best_definitions(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_paint_border():\n    pass\n\n\ndef test_other():\n    pass\n")
     (found,) = rank(tmp_path, [], text="paint_border")
     assert candidate_text(found, symbols=1) == "test_one.py (tests)\n  1-2 def test_paint_border()"
+
+
+def test_lines_of_tests_that_the_request_quotes_come_behind_the_product(tmp_path: Path) -> None:
+    quoted = "void of every thing"
+    painters = [f"def paint_{number}(width):\n    return width + {number}\n\n\n" for number in range(6)]
+    (tmp_path / "paint.py").write_text("".join(painters))
+    (tmp_path / "test_paint.py").write_text("".join(f"    row_{number} = '{quoted}'\n" for number in range(9)))
+    found = rank(tmp_path, [], text=f"paint should write '{quoted}'")
+    sources, tests = ([one for one in found if one.is_test is told] for told in (False, True))
+    views = [*likely_views(tmp_path, tests, [], behind=50), *likely_views(tmp_path, sources, bodies(tmp_path, sources))]
+    page = fill(views, room=200)
+    assert "return width + 5" in lines(page, "paint.py")
+
+
+@pytest.mark.parametrize("heading", ["## Borders", "Borders\n======="], ids=["markdown", "rst"])
+def test_of_a_readme_that_the_request_names_the_section_that_fits_is_shown(
+    shown: Callable[..., PackedPage], heading: str
+) -> None:
+    part = "\n".join(f"Filling {number} of a section that nobody asked for." for number in range(60))
+    text = f"# Kit\n\n{part}\n\n{heading}\n\n`paint_border` paints a border.\n\n## Other\n\n{part}\n"
+    files = {"README.md": text, "paint.py": "def paint_border(width):\n    return width\n"}
+    page = shown("`paint_border` takes a colour. The README should say so.", files, room=300)
+    assert "paints a border" in lines(page, "README.md")
+    assert "Borders" in lines(page, "README.md")
+    assert "Filling" not in lines(page, "README.md")

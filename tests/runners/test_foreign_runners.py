@@ -230,19 +230,6 @@ def test_what_tests_of_a_package_print_takes_no_result_with_it(project):
     assert run.complete and run.canary == "held"
 
 
-@pytest.mark.needs("go")
-def test_tests_of_a_package_that_loop_for_ever_take_the_time_of_one_run_together(project):
-    loops = "\n".join(f"func Test{name}(t *testing.T) {{\n\tfor {{\n\t}}\n}}" for name in ("A", "B", "C", "D"))
-    files = {
-        "go.mod": "module loops\n\ngo 1.19\n",
-        "a.go": "package loops\n",
-        "a_test.go": f'package loops\n\nimport "testing"\n\nfunc TestFine(t *testing.T) {{}}\n\n{loops}\n',
-    }
-    run = project(files, env={}).run(timeout_s=25.0)
-    assert run.timed_out and run.duration_s < 60  # the building has its own time
-    assert not {"a_test.go::TestA", "a_test.go::TestD"} & set(run.passed_ids)
-
-
 _OLD_CARGO = """#!/bin/sh
 case "$*" in
   *--keep-going*) echo 'error: the `--keep-going` flag is unstable, pass `-Z unstable-options` to enable it' >&2; exit 101 ;;

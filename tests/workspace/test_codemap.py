@@ -66,6 +66,17 @@ OTHERS = {
         "pub const MAX: u8 = 3;\nimpl<T> S<T> { fn m(&self) {} }\nmod inner { pub fn deep() {} }\n",
         ["MAX", "S.m", "inner.deep"],
     ),
+    "c.rs": (
+        "impl<'a, T> Iterator for &'a mut Deep<T> { type Item = u8; fn next(&mut self) {} }\n"
+        "impl fmt::Display for error::Error { fn fmt(&self) {} }\nimpl Any for dyn Kind + Send { fn z(&self) {} }\n",
+        ["Deep.Item", "Deep.next", "Error.fmt", "Kind.z"],
+    ),
+    "d.rs": (
+        "macro_rules! make {\n  ($x:ident) => {\n    impl $x { pub(crate) const fn $all() -> u8 { 1 } fn declared(); }\n  };\n}\n"
+        "cfg_if! { if #[cfg(x)] { pub fn alone() {} } }\nflags! { pub struct Bits: u32 { const A = 1; } }\n"
+        'fn f() { println!("fn no"); }\n',
+        ["make", "make.all", "make.declared", "alone", "Bits", "f"],
+    ),
     "A.java": (
         "class A { static final int MAX = 1; int m() { return 1; } @interface N {} }\n",
         ["A", "A.MAX", "A.m", "A.N"],

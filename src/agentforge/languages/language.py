@@ -12,6 +12,7 @@ from agentforge.languages.symbols import Symbol
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
+from agentforge.testing.running_time import RunningTime
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -51,6 +52,7 @@ class RunOptions:
         trace: record what each test executes, where the runner can; traced_files: the only files of which that is recorded.
         calls: write down calls of their functions, too.
         test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
+        tests_s: limit of the tests once they are built, where the runner builds them first; 0 = `timeout_s`.
     """
 
     timeout_s: float
@@ -61,6 +63,12 @@ class RunOptions:
     traced_files: tuple[str, ...] = ()
     calls: bool = False
     test_limit_s: float = 0.0
+    tests_s: float = 0.0
+
+    @property
+    def running(self) -> RunningTime:
+        """What the tests may take once they are built."""
+        return RunningTime(left_s=min(self.timeout_s, self.tests_s or self.timeout_s), in_parts=self.tests_s > 0)
 
 
 class Run(Protocol):

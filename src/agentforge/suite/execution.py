@@ -40,6 +40,7 @@ def run_suite(
     traced_files: tuple[str, ...] = (),
     calls: bool = False,
     test_limit_s: float = 0.0,
+    tests_s: float = 0.0,
     built: Path | None = None,
 ) -> SuiteRun:
     """Run the suite of a checkout, or the named tests of it.
@@ -53,10 +54,7 @@ def run_suite(
         timeout_s: None is the plan's.
         scratch: parent of the run's scratch folder.
         protected: repository paths that are read-only while the tests run (in the sandbox only).
-        trace: record what each test executes, where the runner can.
-        traced_files: the only files of which that is recorded; () = all.
-        calls: write down calls of their functions, too.
-        test_limit_s: a test that takes longer is stopped and has failed, where the runner can; 0 = no limit.
+        trace, traced_files, calls, test_limit_s, tests_s: see `RunOptions`.
         built: see `TestSandbox`.
     Raises:
         ToolchainError: the plan cannot be run: no runner, no pytest, no interpreter.
@@ -80,6 +78,7 @@ def run_suite(
             traced_files=traced_files,
             calls=calls,
             test_limit_s=test_limit_s,
+            tests_s=tests_s,
         )
         return language.run(plan, place, ask)
 

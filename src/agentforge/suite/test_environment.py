@@ -33,6 +33,8 @@ class Rig:
         built: a folder in which what was compiled is kept between runs that come one after the other; None = none. What is
             measured to judge a tree compiles everything anew.
         usual_s: how long the whole suite took at the base, for those who wait; 0 = not known.
+        tests_s: limit of the tests of one run once they are built, where a runner builds them first; 0 = `timeout_s`. No test
+            gets more than half of what is left of it, so that one that loops for ever takes no result from those behind it.
         test_limit_s: limit of one test, 0 = none; what is stopped by it has failed, and the run goes on. Python's runners only.
         cache: None measures everything anew.
     """
@@ -47,6 +49,7 @@ class Rig:
     test_limit_s: float = 0.0
     built: Path | None = None
     usual_s: float = 0.0
+    tests_s: float = 0.0
 
     @property
     def confinement(self) -> str:
@@ -177,6 +180,7 @@ def _once(
             traced_files=tuple(traced_files),
             calls=calls,
             test_limit_s=rig.test_limit_s,
+            tests_s=rig.tests_s,
             built=rig.built,
         )
         after = _bytes(checkout, protected)

@@ -17,15 +17,18 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.go.failures import collection_errors, folders_of, test_failure
+from agentforge.languages.language import RunOptions
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
+from agentforge.testing.running_time import RunningTime
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.toolchain import go_downloads
 
 _OUTPUT_LIMIT_BYTES = 64_000_000
 _ROUNDS = 40  # a panic ends the whole package: what it kept from running is run again without it
+_GRACE_S = 5.0  # the box ends what Go's own limit does not end, such as a test program that hangs before it runs a test
 _KEEP = """#!/bin/sh
 folder=$(mktemp -d "$AGENTFORGE_PROGRAMS/XXXXXXXX") && pwd > "$folder/folder" && cp "$1" "$folder/program"
 """
@@ -68,15 +71,12 @@ class _Package:
     asked: tuple[str, ...] = ()
 
 
-def run_go(
-    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
-) -> SuiteRun:
-    """Run the tests of all packages, or of the packages of the named tests.
+def run_go(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
+    """Run the tests of all packages, or of the packages of the named tests; a seed orders the tests within a package.
 
-    Args:
-        seed: order of the tests within a package.
     Side effects: every package has a file with two planted tests while it is built; it is gone before anything runs.
     """
+    tests = ask.tests
     folders = folders_of(file_of(one) for one in tests)
     env = _environment(ground)
     with borrowed(plan, ground):
@@ -87,14 +87,14 @@ def run_go(
         drawn = {f"Test{word}{letter.upper()}": outcome for letter, outcome in drawn_outcomes().items()}
         planted = _plant(packages, ground.checkout, word, drawn)
         try:
-            built, programs = _build(plan, ground, env, packages, timeout_s)
+            built, programs = _build(plan, ground, env, packages, ask.timeout_s)
         finally:
             for path in planted:
                 (ground.checkout / path).unlink(missing_ok=True)
         known = {one.folder: one.files for one in packages}
         errors, broken = collection_errors(built.text, root=str(ground.root), module=module, packages=known)
         alive = [_asked(one, tests) for one in packages if one.folder in programs]
-        sessions = _run_all(plan, ground, alive, programs, word=word, version=version, seed=seed, timeout_s=timeout_s)
+        sessions = _run_all(plan, ground, alive, programs, word=word, version=version, ask=ask)
     expected: dict[str, Outcome] = {}
     for path in planted:
         if posixpath.dirname(path) in programs:
@@ -244,15 +244,14 @@ def _run_all(
     *,
     word: str,
     version: str,
-    seed: int | None,
-    timeout_s: float,
+    ask: RunOptions,
 ) -> list[Session]:
     """Run the packages side by side, as go does."""
     framed = not re.match(
         r"go1\.(?:1\d|[0-9])(?:\D|$)", version
     )  # since 1.20 a result line starts with a mark of its own
     arguments = [f"-test.v{'=test2json' if framed else ''}", "-test.paniconexit0", "-test.count=1"]
-    arguments += [] if seed is None else [f"-test.shuffle={seed}"]
+    arguments += [] if ask.seed is None else [f"-test.shuffle={ask.seed}"]
     tool = ground.sandbox.run(
         ["go", "tool", "-n", "test2json"], box=box(plan, ground, env={}), timeout_s=30
     ).text.strip()
@@ -266,7 +265,7 @@ def _run_all(
             arguments=arguments,
             tool=tool,
             word=word,
-            timeout_s=timeout_s,
+            time=ask.running,
         )
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
@@ -282,24 +281,28 @@ def _run_package(
     arguments: Sequence[str],
     tool: str,
     word: str,
-    timeout_s: float,
+    time: RunningTime,
 ) -> Session:
-    """Run one package's tests; again for those that a panic kept from running, as long as the time of all rounds lasts."""
+    """Run one package's tests; again for those that a panic kept from running, as long as the time of all rounds lasts.
+
+    Go's own limit comes first: it says which test does not end, and lets the others run in the next round.
+    """
     mark = new_word()
     folder = str(ground.root / package.folder)
     outcomes: dict[str, TestOutcome] = {}
     listed: list[str] = []
     problems: tuple[str, ...] = ()
     chosen = ["-test.run", f"^(?:{'|'.join(package.asked)}|.*{word}.*)$"] if package.asked else []
-    left_s = timeout_s
+    began_with_s = time.left_s
     for _ in range(_ROUNDS):
-        limit = f"-test.timeout={max(1, int(left_s))}s"
+        limit_s = time.next_s
+        limit = f"-test.timeout={int(limit_s * 1000)}ms"
         argv = ["sh", "-c", _RUN, "sh", folder, str(program), mark, tool, limit, *arguments, *chosen]
         done = ground.sandbox.run(
-            argv, box=box(plan, ground, env={}, read_only=(ground.scratch / "programs",)), timeout_s=left_s,
+            argv, box=box(plan, ground, env={}, read_only=(ground.scratch / "programs",)), timeout_s=limit_s + _GRACE_S,
             output_limit_bytes=_OUTPUT_LIMIT_BYTES,
         )  # fmt: skip
-        left_s -= done.duration_s
+        time.spend(done.duration_s)
         names, marked, events = done.text.partition(f"\n{mark}\n")
         known = [name for line in names.splitlines() if (name := _listed(line, package))]
         listed = listed or [name for name in known if not package.asked or name in package.asked or word in name]
@@ -313,11 +316,12 @@ def _run_package(
         left = [name for name in listed if _id(package, name, word) not in outcomes]
         if not left or not new or done.timed_out or problems:
             break
-        if left_s < 1:
+        if time.is_over:
             done = replace(done, timed_out=True)
             break
         chosen = ["-test.run", f"^({'|'.join(left)})$"]
     ids = tuple(_id(package, name, word) for name in listed if word not in name)
+    done = replace(done, duration_s=began_with_s - time.left_s)
     return Session(outcomes=tuple(outcomes.values()), listed=ids, completed=done, problems=problems)
 
 

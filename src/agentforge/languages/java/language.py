@@ -56,7 +56,7 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
 
 
 def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_java(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
+    return run_java(plan, ground, ask)
 
 
 LANGUAGE = Language(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from agentforge.languages.java.failures import compile_errors, outcomes_of, package_of, report_files
 from agentforge.languages.java.project import class_path, is_java_test
+from agentforge.languages.language import RunOptions
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
@@ -52,13 +54,11 @@ class _Plant:
     module: str
 
 
-def run_java(
-    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
-) -> SuiteRun:
+def run_java(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     """Run the suite; the console launcher and Maven's own names allow the named files alone.
 
-    Args:
-        seed: order of the classes (Maven) or of classes' methods (console launcher).
+    A seed orders the classes (Maven) or the classes' methods (console launcher). Gradle has no limit for the tests alone.
+
     Side effects: a class of planted tests stands in every root of tests while they run.
     """
     word = new_word().capitalize()
@@ -69,7 +69,7 @@ def run_java(
         path.unlink()  # one that the repository brings
     try:
         with borrowed(plan, ground):
-            built, done = _run(plan, ground, sources, planted, tests=tests, seed=seed, timeout_s=timeout_s)
+            built, done = _run(plan, ground, sources, planted, ask)
     finally:
         for one in planted:
             (ground.checkout / one.path).unlink(missing_ok=True)
@@ -92,7 +92,7 @@ def run_java(
     gathered = Gathered(outcomes=outcomes, errors=errors, problems=problems, runner=_runner(plan))
     red = any(one.outcome in ("failed", "error") for one in outcomes) or bool(errors)
     ending = replace(done, exit_code=1 if red else done.exit_code)  # what the exit code says was judged above
-    return judged(gathered, ending, plan=plan, planted=Planted(word=word, expected=expected), tests=tests)
+    return judged(gathered, ending, plan=plan, planted=Planted(word=word, expected=expected), tests=ask.tests)
 
 
 def _runner(plan: TestPlan) -> str:
@@ -162,47 +162,34 @@ def _flavour(checkout: Path, module: str, sources: Sequence[str]) -> str:
 
 
 def _run(
-    plan: TestPlan,
-    ground: TestSandbox,
-    sources: Sequence[str],
-    planted: Sequence[_Plant],
-    *,
-    tests: Sequence[str],
-    seed: int | None,
-    timeout_s: float,
+    plan: TestPlan, ground: TestSandbox, sources: Sequence[str], planted: Sequence[_Plant], ask: RunOptions
 ) -> tuple[Completed, Completed]:
     """What compiling printed, and how the tests ended; one and the same for a build tool."""
     if "-cp" in plan.command:
-        return _console(plan, ground, [*sources, *(one.path for one in planted)], seed=seed, timeout_s=timeout_s)
+        return _console(plan, ground, [*sources, *(one.path for one in planted)], ask)
     if PurePosixPath(plan.command[0]).name == "mvn":
-        done = _maven(plan, ground, planted, tests=tests, seed=seed, timeout_s=timeout_s)
+        done = _maven(plan, ground, planted, ask)
     else:
-        done = _by_gradle(plan, ground, timeout_s=timeout_s)
+        done = _by_gradle(plan, ground, timeout_s=ask.timeout_s)
     return done, done
 
 
-def _maven(
-    plan: TestPlan,
-    ground: TestSandbox,
-    planted: Sequence[_Plant],
-    *,
-    tests: Sequence[str],
-    seed: int | None,
-    timeout_s: float,
-) -> Completed:
+def _maven(plan: TestPlan, ground: TestSandbox, planted: Sequence[_Plant], ask: RunOptions) -> Completed:
     """Maven offline with the user's local repository, which it may only read."""
     local = _local_repository(plan, ground)
     argv = [*plan.command, *_MAVEN, *([f"-Dmaven.repo.local={local}"] if local is not None else [])]
-    chosen = _named_alone(ground.checkout, tests)
+    chosen = _named_alone(ground.checkout, ask.tests)
     if chosen:
         names = [*chosen, *(PurePosixPath(one.path).stem for one in planted)]
         argv += [f"-Dtest={','.join(names)}", "-DfailIfNoTests=false", "-Dsurefire.failIfNoSpecifiedTests=false"]
-    if seed is not None:
-        argv += ["-Dsurefire.runOrder=random", f"-Dsurefire.runOrder.random.seed={seed}"]
+    if ask.seed is not None:
+        argv += ["-Dsurefire.runOrder=random", f"-Dsurefire.runOrder.random.seed={ask.seed}"]
+    if ask.tests_s:
+        argv.append(f"-Dsurefire.timeout={math.ceil(ask.running.left_s)}")
     env = {"MAVEN_OPTS": _machine("MAVEN_OPTS", ground), **_jdk()}
     shown = (local,) if local is not None and local.is_dir() else ()
     space = box(plan, ground, env=env, read_only=shown)
-    return ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
+    return ground.sandbox.run(argv, box=space, timeout_s=ask.timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
 
 
 def _named_alone(checkout: Path, tests: Sequence[str]) -> list[str]:
@@ -247,7 +234,7 @@ def _by_gradle(plan: TestPlan, ground: TestSandbox, *, timeout_s: float) -> Comp
 
 
 def _console(
-    plan: TestPlan, ground: TestSandbox, sources: Sequence[str], *, seed: int | None, timeout_s: float
+    plan: TestPlan, ground: TestSandbox, sources: Sequence[str], ask: RunOptions
 ) -> tuple[Completed, Completed]:
     """Compile everything in one box, run it in another where the classes are read-only."""
     classes, reports, listed = (ground.scratch / name for name in ("classes", "reports", "sources"))
@@ -256,7 +243,7 @@ def _console(
     jars = class_path(plan)
     argv = ["javac", "-encoding", "UTF-8", "-Xmaxerrs", "1000", "-d", str(classes), "-cp", jars, f"@{listed}"]
     built = ground.sandbox.run(
-        argv, box=box(plan, ground, env=_jdk()), timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
+        argv, box=box(plan, ground, env=_jdk()), timeout_s=ask.timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES
     )
     if built.exit_code != 0:
         return built, built
@@ -266,14 +253,15 @@ def _console(
     words = [plan.command[0], *JVM, *plan.command[1:]]
     words[words.index("-cp") + 1] = ":".join([str(classes), *folders, jars])
     order = []
-    if seed is not None:
+    if ask.seed is not None:
         random = "org.junit.jupiter.api.MethodOrderer$Random"
         order = ["--config", f"junit.jupiter.testmethod.order.default={random}"]
-        order += ["--config", f"junit.jupiter.execution.order.random.seed={seed}"]
+        order += ["--config", f"junit.jupiter.execution.order.random.seed={ask.seed}"]
     space = box(plan, ground, env=_jdk(), read_only=(classes,))
     options = ["--scan-classpath", str(classes), "--include-classname", ".*", "--reports-dir", str(reports)]
     argv = [*words, *options, "--details", "none", "--disable-banner", "--disable-ansi-colors", *order]
-    return built, ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
+    limit_s = ask.running.left_s
+    return built, ground.sandbox.run(argv, box=space, timeout_s=limit_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
 
 
 def _machine(name: str, ground: TestSandbox) -> str:

@@ -66,7 +66,7 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
 
 
 def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_cargo(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
+    return run_cargo(plan, ground, ask)
 
 
 LANGUAGE = Language(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
+from agentforge.languages.language import RunOptions
 from agentforge.languages.rust.failures import compile_error, panic
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
@@ -55,14 +56,9 @@ class _Target:
     choice: tuple[str, ...] = ()
 
 
-def run_cargo(
-    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
-) -> SuiteRun:
-    """Run the unit and integration tests of a crate or workspace.
+def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
+    """Run the unit and integration tests of a crate or workspace: always the whole suite; what was not asked for is left out.
 
-    Args:
-        tests: ids or files; the whole suite runs, the rest is left out.
-        seed: order of the tests of a program.
     Side effects: planted tests stand at the end of every root file while it is compiled.
     """
     env = _environment(ground)
@@ -73,26 +69,21 @@ def run_cargo(
         drawn = drawn_outcomes()
         before = _plant(targets, ground.checkout, word, drawn)
         try:
-            built = _build(plan, ground, env, timeout_s, targets)
+            built = _build(plan, ground, env, ask.timeout_s, targets)
         finally:
             for path, data in before.items():
                 (ground.checkout / path).write_bytes(data)
         records = list(_records(built.text))
         programs = dict(_programs(records, ground))
-        sessions = [
-            _run_program(
-                plan, ground, target, programs[target.root], word=word, seed=seed, timeout_s=timeout_s, env=env
-            )
-            for target in targets
-            if target.root in programs
-        ]
+        kept = [one for one in targets if one.root in programs]
+        sessions = list(_sessions(plan, ground, kept, programs, word=word, ask=ask, env=env))
     expected: dict[str, Outcome] = {}
     for target in targets:
         if target.harness and target.root in programs:
             expected |= {f"{target.root}::{word}::{name}": outcome for name, outcome in drawn.items()}
     errors = _errors(records, ground)
     problems = [problem for session in sessions for problem in session.problems]
-    problems += _lost(targets, programs, errors, tests)
+    problems += _lost(targets, programs, errors, ask.tests)
     if not programs and not errors:
         problems.append(f"cargo could not build the tests: {built.text[-300:]}")
     gathered = Gathered(
@@ -107,7 +98,7 @@ def run_cargo(
         whole(built, sessions, took=sum),
         plan=plan,
         planted=Planted(word=word, expected=expected),
-        tests=tests,
+        tests=ask.tests,
     )
 
 
@@ -273,6 +264,27 @@ def _lost(
         return []
     guilty = {one.failure.file if one.failure is not None else one.id for one in errors if one.id not in asked}
     return [f"{path} does not compile" for path in sorted(guilty)]
+
+
+def _sessions(
+    plan: TestPlan,
+    ground: TestSandbox,
+    targets: Sequence[_Target],
+    programs: Mapping[str, str],
+    *,
+    word: str,
+    ask: RunOptions,
+    env: Mapping[str, str],
+) -> Iterator[Session]:
+    """Run one program after the other, each for as long as a run may take; all in one limit where the tests have their own."""
+    time = ask.running
+    for target in targets:
+        limit_s = time.next_s if time.in_parts else ask.timeout_s
+        one = _run_program(
+            plan, ground, target, programs[target.root], word=word, seed=ask.seed, timeout_s=limit_s, env=env
+        )
+        time.spend(one.completed.duration_s)
+        yield one
 
 
 def _run_program(

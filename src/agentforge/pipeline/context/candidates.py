@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,10 @@ _SPOT = 4  # lines on each side of a line that speaks of the request
 _CLASS_HEAD = 30  # lines of a long class between its docstring and its members
 _SIGNATURE_MOST = 30  # lines
 _QUOTES = re.compile(r"\s*[rRuU]?(\"{3}|'{3})(?!.*\1)")
+_HEADING, _UNDERLINED = re.compile(r"#{1,6} \S"), re.compile(r"([=~^*+-])\1{2,}\s*")
+_OF_CHANGES = re.compile(r"(?:change|history|news|release)[^/]*$", re.IGNORECASE)
 _MENTIONS = 4
-_DOCUMENT = 40  # lines of a document's head
+_DOCUMENT = 40  # lines of a document's head, or around the line of it that fits best
 _SOON, _LATER, _SMALL, _IMPORTS, _DOCUMENTS = 3, 40, 1000, 2000, 3000
 """The order of what is named, behind so many bodies; of the rest of long bodies; and behind all bodies that of small files whole,
 imports and documents."""
@@ -69,26 +72,19 @@ def likely_views(
     for order, body in enumerate(likely, start=1 + behind):
         found[body.symbol.path].append((order, body))
     texts = [(place, one, source_text(root, one.path)) for place, one in enumerate(candidates)]
-    return [_view(root, one, text, found[one.path], place + behind) for place, one, text in texts if text is not None]
+    return [_view(root, one, text, found[one.path], place, behind) for place, one, text in texts if text is not None]
 
 
-def _view(root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, Body]], place: int) -> View:
+def _view(
+    root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, Body]], place: int, behind: int
+) -> View:
+    place, soon = place + behind, _SOON + behind
     symbols, count = symbols_of(file.path, text), text.count("\n") + 1
     wants = [want for order, body in found for want in _of_body(text, symbols, body, order)]
-    wants += [_mention(text, symbols, line) for line in file.mentions[:_MENTIONS]]
-    wants += [_around(line, AROUND, "the request points here") for line in file.lines[:_MENTIONS]]
+    wants += [_mention(text, symbols, line, soon) for line in file.mentions[:_MENTIONS]]
+    wants += [_around(line, AROUND, "the request points here", soon) for line in file.lines[:_MENTIONS]]
     if not symbols:
-        order = _SOON if file.is_named else _DOCUMENTS + place
-        wants.append(
-            Want(
-                first=1,
-                last=min(count, _DOCUMENT),
-                level=Level.LIKELY,
-                order=order,
-                focus=1,
-                why="a document that fits",
-            )
-        )
+        wants += _of_document(text, file, soon if file.is_named else _DOCUMENTS + place)
     elif count_tokens(text) <= SMALL_FILE:
         wants.append(Want(first=1, last=count, level=Level.LIKELY, order=_SMALL + place, why="a small file that fits"))
     if symbols and wants:
@@ -99,17 +95,40 @@ def _view(root: Path, file: RelevantFile, text: str, found: Sequence[tuple[int, 
     return file_view(root, file.path, text, wants, symbols=symbols, state="as at the base")
 
 
-def _mention(text: str, symbols: Sequence[Symbol], line: int) -> Want:
+def _of_document(text: str, file: RelevantFile, order: int) -> Iterator[Want]:
+    """The section of a document that speaks most of the request; else, and of a list of changes, its head."""
+    rows = text.split("\n")
+    heads = [1, *(line for line in range(2, len(rows)) if _heads(rows, line)), len(rows) + 1]
+    parts = [range(first, after) for first, after in pairwise(heads)]
+    best = max(parts, key=lambda part: sum(file.told.get(line, 0.0) for line in part) / (_DOCUMENT + len(part)) ** 0.5)
+    if _OF_CHANGES.search(file.path) or not any(line in file.told for line in best):
+        head = min(len(rows), _DOCUMENT)
+        yield Want(first=1, last=head, level=Level.LIKELY, order=order, focus=1, why="a document that fits")
+        return
+    focus = max(best, key=lambda line: (file.told.get(line, 0.0), -line))
+    first, last = max(best.start, focus - _DOCUMENT // 2), min(best.stop - 1, focus + _DOCUMENT // 2)
+    why = "the section speaks of the request"
+    yield Want(first=best.start, last=best.start, level=Level.LIKELY, order=order, why=why)
+    yield Want(first=first, last=last, level=Level.LIKELY, order=order, focus=focus, why=why)
+
+
+def _heads(rows: Sequence[str], line: int) -> bool:
+    """Whether a line is a heading of Markdown or reStructuredText."""
+    row = rows[line - 1]
+    return bool(_HEADING.match(row)) or bool(row.strip() and _UNDERLINED.fullmatch(rows[line]))
+
+
+def _mention(text: str, symbols: Sequence[Symbol], line: int, order: int) -> Want:
     """A line that names what the request names, in a table that is not too long whole."""
     why, rows = "a name of the request stands here", text.split("\n")
     for one in symbols:
         if one.line <= line <= one.end_line and _cost(rows, one.line, one.end_line) <= _OF_MENTION:
-            return Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=_SOON, focus=line, why=why)
-    return _around(line, CLOSE, why)
+            return Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=order, focus=line, why=why)
+    return _around(line, CLOSE, why, order)
 
 
-def _around(line: int, lines: int, why: str) -> Want:
-    return Want(first=line - lines, last=line + lines, level=Level.LIKELY, order=_SOON, focus=line, why=why)
+def _around(line: int, lines: int, why: str, order: int) -> Want:
+    return Want(first=line - lines, last=line + lines, level=Level.LIKELY, order=order, focus=line, why=why)
 
 
 def _of_body(text: str, symbols: Sequence[Symbol], body: Body, order: int) -> Iterator[Want]:

@@ -18,6 +18,7 @@ from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.examples import wanted_in
+from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.entries import context_of, ledger_of, reported
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.ledger.promises import claims_of_asks, decided
@@ -159,7 +160,7 @@ def outside_facts(
         request=state.brief.request,
         seed=seed,
     )
-    return measure_outside(runtime.rig(), given, base_tree=state.work.trees["baseline"], tree=tree)
+    return measure_outside(bounded_rig(state, runtime), given, base_tree=state.work.trees["baseline"], tree=tree)
 
 
 def mentioned(value: object) -> Iterator[str]:

@@ -22,9 +22,9 @@ from agentforge.verification.counterexamples.mutant_score import (
     nothing_run,
     score_of,
 )
+from agentforge.verification.counterexamples.patience import impatient, seconds_of_tests
 from agentforge.verification.mutation.choice import choose
 
-_LEAST_S, _FACTOR = 10.0, 5.0  # a mutant may loop for ever
 _SURELY = 3
 _BROKEN = b"})] this is no code\n"
 MutantsOf = Callable[[str, bytes, int, bytes | None], Sequence[Mutant]]
@@ -37,7 +37,7 @@ class _Bench:
     Attributes:
         files: the test files that are run first; () = the whole suite, which this runner runs anyway.
         passing: ids in these files that pass on the tree itself.
-        limit_s: of one run.
+        patient: the rig with the limits of one run of the files.
         began, seconds: when the first was run, by the monotonic clock, and the time for all of them.
         whole: ids that pass in the whole suite on the tree itself; None until somebody asked, () when there are no others.
     """
@@ -47,7 +47,7 @@ class _Bench:
     edits: Edits
     files: Sequence[str]
     passing: frozenset[str]
-    limit_s: float
+    patient: Rig
     began: float
     seconds: float
     whole: frozenset[str] | None = None
@@ -159,7 +159,7 @@ def noticing_by_runs(
         for number, one in enumerate(versions if bench is not None else ()):
             if bench is None or bench.left_s <= 0:
                 break
-            run = _run(one, bench, files, limit_s=bench.limit_s)
+            run = _run(one, bench, files, bench.patient)
             if not _refused(run, one):
                 found[number] = bench.passing - frozenset(() if run.timed_out else run.passed_ids)
             bench.done += 1
@@ -177,7 +177,8 @@ def _noticed(
     for path in dict.fromkeys(str(row["path"]) for row in survivors):
         for one in _of_file(bench.rig, bench.tree, path, -1, making):
             name = wanted.get((one.path, one.line, one.before, one.after))
-            run = _run(one, bench, bench.files, limit_s=bench.limit_s) if name is not None else None
+            asked = name is not None and bench.left_s > 0
+            run = _run(one, bench, bench.files, bench.patient) if asked else None
             lost = sorted((bench.passing - set(run.passed_ids)) & set(tests)) if run is not None else []
             if name is not None and lost:
                 found[name] = lost
@@ -208,7 +209,8 @@ def _bench(
         return None
     return _Bench(
         rig=rig, tree=tree, edits=edits, files=files, passing=passing,
-        limit_s=max(_LEAST_S, _FACTOR * unchanged.duration_s), began=time.monotonic(), seconds=seconds,
+        patient=impatient(rig, unchanged.duration_s, tests_s=seconds_of_tests(unchanged), built=True),
+        began=time.monotonic(), seconds=seconds,
     )  # fmt: skip
 
 
@@ -217,10 +219,11 @@ def _status(mutant: Mutant, bench: _Bench) -> str:
     left = bench.left_s
     if left <= 0:
         return "not run"
-    run = _run(mutant, bench, bench.files, limit_s=min(bench.limit_s, left))
+    limit_s = bench.patient.timeout_s
+    run = _run(mutant, bench, bench.files, replace(bench.patient, timeout_s=min(limit_s, left)))
     if _refused(run, mutant):
         return "no code"
-    if run.timed_out and left < bench.limit_s:
+    if run.timed_out and left < limit_s:
         return "not run"
     bench.done += 1
     status = _judged(run, bench.passing)
@@ -234,7 +237,7 @@ def _not_built(paths: Collection[str], bench: _Bench) -> frozenset[str]:
     found = []
     for path in sorted(paths):
         edits = Edits(files={**bench.edits.files, path: _BROKEN})
-        run = run_tree(replace(bench.rig, timeout_s=bench.limit_s), bench.tree, tests=bench.files, edits=edits)
+        run = run_tree(bench.patient, bench.tree, tests=bench.files, edits=edits)
         if bench.passing <= set(run.passed_ids):
             found.append(path)
     return frozenset(found)
@@ -258,13 +261,13 @@ def _in_whole_suite(mutant: Mutant, bench: _Bench) -> str:
     left = bench.left_s
     if not bench.whole or left <= 0:
         return "survived"
-    run = _run(mutant, bench, (), limit_s=left)
+    run = _run(mutant, bench, (), replace(bench.rig, timeout_s=left))
     return "survived" if run.timed_out else _judged(run, bench.whole)
 
 
-def _run(mutant: Mutant, bench: _Bench, tests: Sequence[str], *, limit_s: float) -> SuiteRun:
+def _run(mutant: Mutant, bench: _Bench, tests: Sequence[str], rig: Rig) -> SuiteRun:
     edits = Edits(files={**bench.edits.files, mutant.path: mutant.data})
-    return run_tree(replace(bench.rig, timeout_s=limit_s), bench.tree, tests=tests, edits=edits)
+    return run_tree(rig, bench.tree, tests=tests, edits=edits)
 
 
 def _judged(run: SuiteRun, passing: frozenset[str]) -> str:

@@ -6,7 +6,7 @@ Stub variants of the declared symbols, and what a suite shows that passes agains
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -17,38 +17,51 @@ from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway
+from agentforge.verification.counterexamples.patience import Patience
 from agentforge.workspace.code.relevance import is_test_path
 
-_STUB_LEAST_S, _STUB_FACTOR = 10.0, 5.0  # a wrong implementation may loop for ever; then no target has passed
 _NEAR_FILES = 10
-_BUILD_S = 120.0  # what does not compile at the base is built for the first time with a stub
+_FIRST = ("raises", "wrong")  # they are run whatever the time
 
 
-def impatient(rig: Rig, run: SuiteRun) -> Rig:
-    """A rig that waits for a stub not much longer than for the base; what did not compile there is built for the first time."""
-    least = _BUILD_S if is_compiled(rig.plan) else _STUB_LEAST_S
-    return replace(rig, timeout_s=min(rig.timeout_s, least + _STUB_FACTOR * run.duration_s))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StubRuns:
+    """What became of stubs.
+
+    Attributes:
+        made: the stubs that are controls: a compiler took them, and there was time for them.
+        runs: the run against each.
+        late: how many were not run, because the time for all of them was over.
+    """
+
+    made: tuple[Variant, ...] = ()
+    runs: Mapping[str, SuiteRun] = field(default_factory=dict)
+    late: int = 0
+
+    def joined(self, more: StubRuns) -> StubRuns:
+        """These and others."""
+        return StubRuns(made=(*self.made, *more.made), runs={**self.runs, **more.runs}, late=self.late + more.late)
 
 
-def run_stubs(rig: Rig, red_tree: str, files: Sequence[str], made: Sequence[Variant]) -> dict[str, SuiteRun]:
-    """The runs against stubs; without those that a compiler did not take: these show nothing of the tests."""
-    runs = {}
+def run_stubs(patience: Patience, red_tree: str, files: Sequence[str], made: Sequence[Variant]) -> StubRuns:
+    """Run tests against stubs, as far as the time goes; what a compiler does not take shows nothing of the tests."""
+    compiled = is_compiled(patience.rig.plan)
+    runs: dict[str, SuiteRun] = {}
+    late = 0
     for number, one in enumerate(made, 1):
+        surely = one.name in _FIRST
+        rig = patience.rig if surely else patience.shortened
         with underway(f"runs the new tests against a wrong implementation, {number} of {len(made)}"):
-            runs[one.name] = _run_stub(rig, red_tree, files, one)
-    kept = (one for one in made if not is_compiled(rig.plan) or stub_compiles(runs[one.name], one))
-    return {one.name: runs[one.name] for one in kept}
+            run = _run_stub(rig, red_tree, files, one) if rig is not None else None
+        if rig is None or run is None or (run.timed_out and rig.timeout_s < patience.rig.timeout_s):
+            late += 1
+        elif not compiled or stub_compiles(run, one):
+            runs[one.name] = run
+    return StubRuns(made=tuple(one for one in made if one.name in runs), runs=runs, late=late)
 
 
-def taken(made: Sequence[Variant], runs: Mapping[str, SuiteRun], rig: Rig) -> tuple[Variant, ...]:
-    """The stubs that are controls: what a compiler did not take is none."""
-    return tuple(one for one in made if one.name in runs or not is_compiled(rig.plan))
-
-
-def stub_control(
-    runs: Mapping[str, SuiteRun], made: Sequence[Variant], rig: Rig, *, base_tree: str, files: Sequence[str]
-) -> bool | str:
-    """Whether every stub was run and one run at least is evidence; a stub may break the import of everything else.
+def stub_control(stubs: StubRuns, rig: Rig, *, base_tree: str, files: Sequence[str]) -> bool | str:
+    """Whether one run against a stub at least is evidence; a stub may break the import of everything else.
 
     Where it breaks the import of the project itself, with the tests of the base, the answer says so instead of False: no run
     against a stub can say anything about the new tests then. A new test that itself ends its runner leaves the runs of the base
@@ -57,7 +70,8 @@ def stub_control(
     Args:
         files: RED's test files; those that the base has are run, else up to ten of the base's that import what is stubbed.
     """
-    if len(runs) == len(made) and (not made or any(sound(run, rig.plan) for run in runs.values())):
+    made = stubs.made
+    if not made or any(sound(run, rig.plan) for run in stubs.runs.values()):
         return True
     present = frozenset(rig.git.list_files(base_tree))
     own = [path for path in files if path in present] or list(
@@ -127,9 +141,11 @@ def noticed_by_targets(
     return frozenset((stub, nodeid) for stub, nodeid in living if nodeid in failing and refused(stub, nodeid))
 
 
-def stub_note(made: Sequence[Variant], rig: Rig, *, with_stubs: bool) -> str:
-    """Why there was no control by stubs; empty when there was."""
-    if made:
+def stub_note(stubs: StubRuns, rig: Rig, *, with_stubs: bool) -> str:
+    """Why there was no control by stubs, or not by all; empty when there was."""
+    if stubs.late:
+        return f"{stubs.late} stubs were not run: the time for all of them was over"
+    if stubs.made:
         return ""
     if not with_stubs:
         return "stub controls were not asked for"

@@ -16,6 +16,7 @@ from agentforge.verification.counterexamples.null_implementations import (
     hollow_javascript,
     hollow_targets,
 )
+from agentforge.verification.counterexamples.patience import impatient
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.plain_check import check_claims
@@ -25,7 +26,8 @@ from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.examples.verdicts import Verdict
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 9
+_VERSION = 10
+_NEW_TESTS_S = 10.0  # what new tests are thought to take where the suite of the base is quicker
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
 
@@ -70,7 +72,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
-        "firm": [one.firm for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
+        "firm": [[one.firm, one.insisted] for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
         "content": sorted(given.content),
@@ -100,7 +102,7 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
     assertions = assertions_of_tests(rig, (*given.targets, *given.guards), tree)
     again = repeat_assertions(rig, tree, assertions, seed=given.seed)
     hollow = hollow_targets(
-        rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits,
+        _for_hollow(rig), base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits,
         observed=_types(assertions),
     )  # fmt: skip
     hidden = [one.call for one in given.claims if one.hidden and not verdict.failed and not verdict.unchecked]
@@ -118,17 +120,32 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
         hollow = hollow_javascript(
-            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
+            _for_hollow(rig),
+            base_tree=base_tree,
+            tree=tree,
+            changed=changed,
+            targets=given.depending,
+            edits=given.edits,
         )
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
         return _facts(verdict, again, hollow)
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
     if rig.plan.runner != "junit":
         hollow = hollow_by_text(
-            rig, base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits
+            _for_hollow(rig),
+            base_tree=base_tree,
+            tree=tree,
+            changed=changed,
+            targets=given.depending,
+            edits=given.edits,
         )
         facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
     return facts
+
+
+def _for_hollow(rig: Rig) -> Rig:
+    """The rig for wrong bodies: the new tests may take several times as long as the whole suite of the base."""
+    return impatient(rig, max(rig.usual_s, _NEW_TESTS_S))
 
 
 def unmeasured(reason: str) -> dict[str, Any]:

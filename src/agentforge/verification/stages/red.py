@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.catalogue import of_runner
-from agentforge.languages.stub_values import Variant
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
+from agentforge.verification.counterexamples.patience import Patience
 from agentforge.verification.counterexamples.stub_runs import (
-    impatient,
+    StubRuns,
     near_tests,
     noticed_by_others,
     noticed_by_targets,
@@ -21,7 +21,6 @@ from agentforge.verification.counterexamples.stub_runs import (
     stub_control,
     stub_note,
     surviving,
-    taken,
     variants,
 )
 from agentforge.verification.source.test_hashes import duplicates, freeze
@@ -60,41 +59,40 @@ def measure_red(
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree), seed=red_tree) if with_stubs else ()
-    patience = impatient(rig, run)
-    stub_runs = run_stubs(patience, red_tree, suite.files, made[:1])
+    patience = Patience.after(rig, run)
+    stubs = run_stubs(patience, red_tree, suite.files, made[:1])
     known = _known_before(rig, base_tree, red_tree, suite, run)
-    raising = _without(stub_runs["raises"], known) if "raises" in stub_runs else None
+    raising = _without(stubs.runs["raises"], known) if "raises" in stubs.runs else None
     heard = [one for one in _names(rig, red_tree, suite, raising, broken_files([run], expected)) if one not in known]
     entries = entries_of(_without(run, known), heard, suite, expected, read=rig.read(red_tree))
     refuse_unreached(entries, rig, red_tree, suite)
-    broken = _stranded(rig, red_tree, suite, symbols) + broken_files([run, *stub_runs.values()], expected)
+    broken = _stranded(rig, red_tree, suite, symbols) + broken_files([run, *stubs.runs.values()], expected)
     worth = _worth_stubs(entries)
-    stub_runs |= run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:]) if worth else {}
-    made = taken(made, stub_runs, rig)
-    unmask(entries, [(one, stub_runs[one.name]) for one in made if one.name in stub_runs], expected)
-    living = surviving(stub_runs, made, [entry["id"] for entry in entries if entry["kind"] == "target"])
-    seen = _Seen(entries=entries, made=made, runs=stub_runs, plain=run)
-    noticed = _noticed(living, patience, red_tree, suite, seen)
-    stubs = stub_control(stub_runs, made, patience, base_tree=base_tree, files=suite.files) if worth else "not needed"
+    if worth:
+        stubs = stubs.joined(run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:]))
+    unmask(entries, [(one, stubs.runs[one.name]) for one in stubs.made], expected)
+    living = surviving(stubs.runs, stubs.made, [entry["id"] for entry in entries if entry["kind"] == "target"])
+    noticed = _noticed(living, patience.rig, red_tree, suite, _Seen(entries=entries, stubs=stubs, plain=run))
+    control = stub_control(stubs, patience.rig, base_tree=base_tree, files=suite.files) if worth else "not needed"
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": stubs},
+        "controls": {**controls(run, rig.plan), "stubs": control},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) not in noticed],
         "stubs_noticed": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) in noticed],
-        "stubs_run": len(stub_runs),
+        "stubs_run": len(stubs.runs),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
         **_ending(rig, run),
-        "stub_note": stub_note(made, rig, with_stubs=with_stubs),
+        "stub_note": stub_note(stubs, rig, with_stubs=with_stubs),
     }
-    return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stub_runs.items()}}
+    return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stubs.runs.items()}}
 
 
 def _nothing_to_run(
@@ -226,11 +224,10 @@ def _own(changed: Sequence[str], suite: Suite) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What RED's runs came to: the tests, the stubs and a run against each, and the run without a stub."""
+    """What RED's runs came to: the tests, the stubs with the run against each, and the run without a stub."""
 
     entries: Sequence[Mapping[str, Any]]
-    made: Sequence[Variant]
-    runs: Mapping[str, SuiteRun]
+    stubs: StubRuns
     plain: SuiteRun
 
 
@@ -239,15 +236,15 @@ def _noticed(
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs that prove no weakness: another target refuses the stub, or the target fails by what the
     base does, and the suite as a whole refuses the stub. `assert f("") is None` is a whole test where others say more."""
-    by_targets = noticed_by_targets(living, seen.entries, runs=seen.runs)
+    by_targets = noticed_by_targets(living, seen.entries, runs=seen.stubs.runs)
     absent = {str(entry["id"]) for entry in seen.entries if entry["kind"] != "target" or entry["absent"]}
     pairs = [pair for pair in living if pair[1] not in absent]
     if not pairs:
         return by_targets
     targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
-    product = [path for one in seen.made for path in one.files]
+    product = [path for one in seen.stubs.made for path in one.files]
     stubs = noticed_by_others(
-        rig, red_tree, pairs, made={one.name: one for one in seen.made}, runs=seen.runs,
+        rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
         passing=frozenset(set(seen.plain.passed_ids) - targets),
         files=near_tests(rig, red_tree, product, apart=suite.files),
     )  # fmt: skip

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.relevance import BESIDE, RelevantFile, is_beside
-from agentforge.workspace.code.symbols import Symbol, implementations, outline_of, read_source
+from agentforge.workspace.code.symbols import Symbol, of_product, outline_of, read_source
 
 _OF_FILE = 0.3  # what the likeliest file adds to what fits in it, against the definition that fits best
 _SPOKEN = 0.2  # what a definition hands on to those that it speaks of, all together by the root of their number
 _SEEDS, _HOPS, _CONSTANT_HOPS = 12, 2, 4
+_LENGTH, _LEAST_LINES = 0.3, 10
+"""How much a long definition stands back behind shorter ones that fit as well: where it has room, several of these have it."""
 _MOST_ALIKE = 3  # definitions of one name; more say nothing
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -39,6 +41,7 @@ class _Definition:
 
     def __init__(self, symbol: Symbol, rows: Sequence[str], fit: float, place: int) -> None:
         self.symbol, self.fit, self.place = symbol, fit, place
+        self.length = _LEAST_LINES + symbol.end_line - symbol.line
         self.names = dict.fromkeys(_WORD.findall("\n".join(rows[symbol.line - 1 : symbol.end_line])))
 
     def holds(self, other: _Definition) -> bool:
@@ -46,7 +49,7 @@ class _Definition:
 
 
 def bodies(root: Path, ranked: Sequence[RelevantFile]) -> list[Body]:
-    """List the definitions of likely files that fit a request, and those that these speak of, the likeliest first.
+    """List the definitions of likely files that fit a request or that these speak of, the likeliest for their length first.
 
     Args:
         ranked: files as `rank` gives them, the best first.
@@ -57,7 +60,10 @@ def bodies(root: Path, ranked: Sequence[RelevantFile]) -> list[Body]:
     for number, one in enumerate(known):
         if one.fit > 0:
             weights[number] += _OF_FILE * best * ranked[one.place].score / top
-    order = sorted((number for number in range(len(known)) if weights[number] > 0), key=lambda number: -weights[number])
+    order = sorted(
+        (number for number in range(len(known)) if weights[number] > 0),
+        key=lambda number: -weights[number] / known[number].length ** _LENGTH,
+    )
     constants = _constants(known)
     return [
         Body(
@@ -77,7 +83,7 @@ def _definitions(root: Path, file: RelevantFile, place: int) -> Iterator[_Defini
     fits = {(one.qualified, one.line): fit for one, fit in zip(file.symbols, file.fits, strict=True)}
     rows = text.split("\n")
     share = BESIDE if is_beside(file.path) else 1.0
-    for symbol in implementations(outline_of(file.path, text).symbols):
+    for symbol in of_product(outline_of(file.path, text).symbols):
         yield _Definition(symbol, rows, share * fits.get((symbol.qualified, symbol.line), 0.0), place)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from agentforge.frozen import dataclass
 from agentforge.tokens import count_tokens
 from agentforge.workspace.code.relevance import RelevantFile, is_beside, is_test_path
-from agentforge.workspace.code.symbols import Symbol, implementations, language_of, outline_of, read_source
+from agentforge.workspace.code.symbols import Symbol, language_of, of_product, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
 
@@ -105,7 +105,7 @@ def _entry(root: Path, path: str, best: Sequence[Symbol]) -> _Entry:
     text = read_source(root, path)
     if text is None or looks_generated(text):
         return _Entry(path=path)
-    symbols = tuple(_telling(implementations(outline_of(path, text).symbols), best))
+    symbols = tuple(_telling(of_product(outline_of(path, text).symbols), best))
     places = {(symbol.qualified, symbol.line): place for place, symbol in enumerate(symbols)}
     found = dict.fromkeys(places.get((one.qualified, one.line), -1) for one in best)
     fitting = [place for place in found if place >= 0]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.symbols_javascript import constant_of, scope_of, valued
+from agentforge.workspace.code.symbols_rust import holds_tests, target_of, written_in
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -66,6 +68,7 @@ _WITHOUT_BODY = frozenset(
 )
 _PLAIN_NAMES = frozenset({"simple_identifier", "type_identifier", "identifier"})
 _BY_VALUE = frozenset({"javascript", "typescript", "tsx"})
+_MACROS = frozenset({"macro_definition", "macro_invocation"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +82,7 @@ class Symbol:
         parent: the classes and functions around it, `A.b`; "" at the top.
         doc: first line of the docstring (Python).
         stub: a declaration without a body of its own: an overload, a signature of an interface or trait.
+        in_tests: it stands in a module of tests inside a file of the product (Rust).
     """
 
     name: str
@@ -90,6 +94,7 @@ class Symbol:
     parent: str = ""
     doc: str = ""
     stub: bool = False
+    in_tests: bool = False
 
     @property
     def qualified(self) -> str:
@@ -170,6 +175,11 @@ def implementations(symbols: Sequence[Symbol]) -> list[Symbol]:
     """Leave out the stubs of definitions that have an implementation in the same file."""
     whole = {symbol.qualified for symbol in symbols if not symbol.stub}
     return [symbol for symbol in symbols if not symbol.stub or symbol.qualified not in whole]
+
+
+def of_product(symbols: Sequence[Symbol]) -> list[Symbol]:
+    """The implementations that stand in no module of tests."""
+    return [symbol for symbol in implementations(symbols) if not symbol.in_tests]
 
 
 def _python_symbols(body: list[ast.stmt], *, path: str, parent: str, in_class: bool) -> Iterator[Symbol]:
@@ -260,17 +270,39 @@ def _tree_symbols(node: SgNode, *, path: str, parent: str, in_class: bool, by_va
             scope = _scope_name(child, by_value=by_value)
             inside = in_class or (bool(scope) and child.kind() not in ("internal_module", "mod_item"))
             within = _inside(parent, scope)
-            yield from _tree_symbols(child, path=path, parent=within, in_class=inside, by_value=by_value)
+            found = _tree_symbols(child, path=path, parent=within, in_class=inside, by_value=by_value)
+            of_tests = child.kind() == "mod_item" and holds_tests(child)
+            yield from (replace(one, in_tests=True) for one in found) if of_tests else found
+            if child.kind() in _MACROS:
+                yield from _macro_symbols(child, path=path, parent=parent)
             continue
         if kind == "function" and in_class:
             kind = "method"
+        if in_class and child.kind() == "type_item":  # `type Item = u8;` of a block: as little as a constant of it
+            kind = "variable"
         owner, _, last = name.rpartition(".") if by_value else ("", "", name)
         within = _inside(parent, owner or _receiver(child))
         yield _tree_symbol(child, kind, last, path=path, parent=within, body=body)
+        if child.kind() in _MACROS:
+            yield from _macro_symbols(child, path=path, parent=_inside(within, last))
         if kind in ("class", "type") or (
             kind == "variable" and by_value
         ):  # an object's members are defined inside of it
             yield from _tree_symbols(child, path=path, parent=_inside(within, last), in_class=True, by_value=by_value)
+
+
+def _macro_symbols(node: SgNode, *, path: str, parent: str) -> Iterator[Symbol]:
+    for one in written_in(node):
+        yield Symbol(
+            name=one.name,
+            kind=cast("Kind", one.kind),
+            path=path,
+            line=one.line,
+            end_line=one.end_line,
+            signature=_short(one.signature),
+            parent=parent,
+            stub=one.stub and one.kind == "function",
+        )
 
 
 def _tree_definition(node: SgNode, *, by_value: bool) -> tuple[Kind | None, str, SgNode | None]:
@@ -314,7 +346,7 @@ def _scope_name(node: SgNode, *, by_value: bool) -> str:
         return scope_of(node)
     field = {"impl_item": "type", "mod_item": "name"}.get(node.kind())
     target = node.field(field) if field is not None else None
-    return target.text().partition("<")[0].strip() if target is not None else ""
+    return target_of(target.text()) if target is not None else ""
 
 
 def _receiver(node: SgNode) -> str:
