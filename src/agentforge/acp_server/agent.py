@@ -38,12 +38,12 @@ from agentforge.acp_server.words import modes_now, said_of
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.closed_sessions import all_sessions
 from agentforge.config.model_choice import choose
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured, UsageError
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
 
-    from agentforge.config.settings import Settings
 
 T = TypeVar("T")
 
@@ -234,7 +234,6 @@ class EditorAgent:
         return EditorSession(options, link, settings=settings, environ=environ)
 
     def _check_model(self, cwd: str) -> None:
-
         _, environ, settings = self._open_place(cwd, {})
         choose(settings(), environ, flag=self._model)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from acp.schema import (
@@ -18,13 +18,11 @@ from acp.schema import (
     UnstructuredCommandInput,
 )
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.mentions import as_mention, notes_of
 from agentforge.app.slash import commands
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import MODE_MEANING
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 MODES = {
     "plan": ("Plan", "Looks and plans; changes nothing."),
@@ -110,7 +108,6 @@ def _select(option: str, name: str, category: Any, value: str, choices: dict[str
 
 
 def _mention(uri: str, root: Path) -> str:
-
     path = _path(uri, root)
     return as_mention(path) if path else ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
@@ -14,10 +13,14 @@ from agentforge.agent.held import kept_draft, not_submitted, refused_call, spoil
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures
 from agentforge.agent.reply import cut_short
+from agentforge.agent.spec import AgentSpec
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.contracts.draft import overlaid
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.attempt import Call
+from agentforge.events.state.run_state import RunState
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -28,12 +31,6 @@ from agentforge.tools.dispatch.invocation import (
     present,
     unanswered,
 )
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.attempt import Call
-    from agentforge.events.state.run_state import RunState
 
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
@@ -192,7 +189,6 @@ def _finished(
     started: float | None,
     held: Mapping[str, object] | None = None,
 ) -> kinds.ToolFinished:
-
     observation = shown.observation
     submission = state.review.submission
     if submission is not None and spoils(call, observation, state, spec):

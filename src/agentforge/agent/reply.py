@@ -8,16 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agentforge.agent.spec import AgentSpec
 from agentforge.events import kinds
+from agentforge.events.state.attempt import Turn
 from agentforge.messages import ModelReply, ToolCall
-from agentforge.tools.base import failed
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.state.attempt import Turn
-    from agentforge.tools.base import Observation
+from agentforge.tools.base import Observation, failed
 
 
 def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.repositories import contracts_folders
-from agentforge.contracts.catalogue import build
+from agentforge.contracts.catalogue import ContractSet, build
 from agentforge.contracts.dialect import is_for_code
 from agentforge.errors import ContractInvalid
-
-if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
 
 _BUILTIN = Path(__file__).parents[1] / "contracts" / "builtin"
 _COMPILED = Path(__file__).with_name("builtin_contracts.json")

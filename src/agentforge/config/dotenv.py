@@ -73,7 +73,6 @@ def _sets(path: Path) -> dict[str, str]:
 
 
 def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
-
     return trusted(folder, environ, kinds={"environment"}).holds({"environment"})
 
 

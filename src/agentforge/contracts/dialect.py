@@ -147,5 +147,4 @@ def _rule(entry: object, *, place: ContractPlace, proved: bool) -> ContractRule:
 
 
 def _sentence(name: str, place: ContractPlace) -> str:
-
     return find_rule(name, source=place.source).sentence

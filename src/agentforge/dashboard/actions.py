@@ -22,18 +22,16 @@ from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
 from agentforge.config.steering_files import OF_A_TASK
 from agentforge.config.trust import require_trust
-from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.board import Board, board_of, show
+from agentforge.dashboard.ground import Repository
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
+from agentforge.events.kinds import Decision
 from agentforge.fleet.database import database_url, open_database
 from agentforge.fleet.ledger import Ledger
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Repository
-    from agentforge.events.kinds import Decision
 
 
 Form = Mapping[str, str]

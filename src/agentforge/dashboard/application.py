@@ -11,8 +11,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
 from agentforge.dashboard import actions, answer_page, measures_page, pages, session_pages, step_page, task_pages
-from agentforge.dashboard.board import board_of
-from agentforge.dashboard.guard import Guard
+from agentforge.dashboard.board import Board, board_of
+from agentforge.dashboard.ground import Signature
+from agentforge.dashboard.guard import Application, Guard, Receive, Scope, Send
 from agentforge.dashboard.page_templates import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import Route
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Signature
-    from agentforge.dashboard.guard import Application, Receive, Scope, Send
 
 
 _STATIC = Path(__file__).parent / "static"

@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.app.composition.task_queries import repository as repository_of
 from agentforge.config.repositories import known_repositories, registry_file
 from agentforge.errors import ConfigError, UsageError
+from agentforge.fleet.places import Line
 from agentforge.frozen import dataclass
 from agentforge.store.tasks.folders import attempt_of, standing_now, task_summary, tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.fleet.places import Line
 
 Task = dict[str, Any]
 Mark = tuple[str, int, int]

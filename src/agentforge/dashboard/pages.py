@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.board import Board, board_of, show
+from agentforge.dashboard.ground import Task
 from agentforge.dashboard.overview import why_of
 from agentforge.dashboard.run_index import number_of
 from agentforge.dashboard.task_pages import to_approve
@@ -20,9 +21,6 @@ from agentforge.store.tasks.folders import attempt_of
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Task
 
 
 _PAGE_TASKS = 50

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.permissions import permission_rules
 from agentforge.config.settings import load
@@ -25,11 +24,8 @@ from agentforge.tools.base import Observation, ToolContext, failed
 from agentforge.tools.dispatch.approval import approval, decide_tool
 from agentforge.tools.dispatch.invocation import InvocationPolicy, prepare_call
 from agentforge.workspace.processes import process
-from agentforge.workspace.sandbox.box import Box, choose
+from agentforge.workspace.sandbox.box import Box, Sandbox, choose
 from agentforge.workspace.sandbox.bubblewrap import Bubblewrap
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.box import Sandbox
 
 _TIMEOUT_S = 20.0
 _OUTPUT_BYTES = 100_000
@@ -85,7 +81,6 @@ def _program(path: str) -> str:
 
 
 def _play(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> AttackResult:
-
     for line in case.setup:
         process.run(
             ["bash", "-c", ground.named(line)], cwd=ground.workspace, env=ground.environ(), timeout_s=_TIMEOUT_S
@@ -133,13 +128,11 @@ def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
 
 
 def _of_line(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-
     decision = decide_command(ground.named(case.text), policy_of(case, ground, mode))
     return decision.verdict, decision.reason
 
 
 def _of_tool(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-
     arguments = json.loads(ground.named(json.dumps(case.arguments)))
     policy = policy_of(case, ground, mode)
     if case.text in names():

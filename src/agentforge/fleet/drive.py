@@ -12,21 +12,17 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agentforge.app.composition.run_result import exit_code
+from agentforge.app.composition.run_result import RunResult, exit_code
 from agentforge.app.sync.fetch import fetch_newer
+from agentforge.app.tasks.limit_changes import GivenLimits
 from agentforge.app.tasks.runs import resume
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
 from agentforge.fleet.rates import limiter_of
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.limit_changes import GivenLimits
-    from agentforge.events.state.run_state import RunState
 
 _PR_SET_PDEATHSIG = 1
 _STOPS_AFTER = (kinds.StepFinished, kinds.StagePassed, kinds.StageVerified, kinds.FactsGathered)

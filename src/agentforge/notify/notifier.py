@@ -18,16 +18,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.installation import command_for
+from agentforge.notify.message import NotifyMessage
 from agentforge.workspace.processes.process import run
-
-if TYPE_CHECKING:
-    from agentforge.notify.message import NotifyMessage
 
 
 class Notifier(Protocol):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.widgets import Static
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import known_commands
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _SHOWN = 7
 

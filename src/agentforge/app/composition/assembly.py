@@ -19,31 +19,31 @@ from agentforge.app.sessions.instructions import found_instructions, read_instru
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
 from agentforge.app.tasks.examiner import flag_of
 from agentforge.config.model_choice import choose, choose_fallbacks
+from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
 from agentforge.context.budget import output_room
+from agentforge.events.kinds import Event
+from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.events.state.run_state import RunState
+from agentforge.hooks.engine import HookEngine
+from agentforge.messages import ModelReply
 from agentforge.models.api.catalogue import open_model
 from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
+from agentforge.models.api.model import Model
 from agentforge.models.api.prices import cost_usd
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.model.profile import PROFILES, profile_named
+from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.runtime import Runtime, no_guest
+from agentforge.proof.envelope import Signer
+from agentforge.store.log.run_log import RunLog
 from agentforge.testing.cache import ResultCache
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.kinds.dependencies import PartStarted
-    from agentforge.events.state.run_state import RunState
     from agentforge.guest.choice import GuestChoice
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.messages import ModelReply
-    from agentforge.models.api.model import Model
-    from agentforge.pipeline.model.run_dependencies import Need, Sight
-    from agentforge.proof.envelope import Signer
-    from agentforge.store.log.run_log import RunLog
     from agentforge.suite.test_environment import Rig
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
 
 _LEAST_STEP_TOKENS = 4000
@@ -154,7 +154,6 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.protection.workspace_guard import Guard
 
     stages = stages_of(state, settings=settings, environ=environ)
@@ -289,7 +288,6 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
     """The user's signing key, looked for when there is something to sign."""
 
     def signer() -> Signer | None:
-
         return own_signer(environ)
 
     return signer

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import project_tops
-from agentforge.config.trust import is_trusted_instruction, trusted
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.config.trust import Trust
+from agentforge.config.settings import Settings
+from agentforge.config.trust import Trust, is_trusted_instruction, trusted
 
 UNTRUSTED = "not used, because it is not trusted: "
 _KINDS = ("skill", "settings", "environment")

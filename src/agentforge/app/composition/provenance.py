@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import pipeline
-from agentforge.app.tasks.added_stages import stages_digest
+from agentforge.app.tasks.added_stages import Added, stages_digest
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.contract_files import contract_set
+from agentforge.config.settings import Settings
 from agentforge.conformance.engine.check_engine import contracts_in
 from agentforge.errors import UsageError
 from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.added_stages import Added
-    from agentforge.config.settings import Settings
-
     pass
 
 _TEST_SUFFIXES = frozenset({".py", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx", ".go", ".rs"})
@@ -96,6 +94,5 @@ def _place(file: Path, *, given: Path, repo: Path) -> str:
 
 
 def _prompts_digest() -> str:
-
     folder = Path(str(pipeline.__file__)).with_name("prompts")
     return digest_value({path.name: digest_bytes(path.read_bytes()) for path in sorted(folder.glob("*.md"))})

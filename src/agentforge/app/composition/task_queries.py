@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.lease import read_holder
 from agentforge.store.log.reader import fold
-from agentforge.store.tasks.folders import find_task, list_tasks
+from agentforge.store.tasks.folders import TaskRow, find_task, list_tasks
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.store.tasks.folders import TaskRow
 
 
 def listing(cwd: Path) -> list[TaskRow]:

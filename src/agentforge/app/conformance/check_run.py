@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.task_queries import repository
+from agentforge.config.settings import Settings
 from agentforge.conformance.contracts.code_contract import with_commands
 from agentforge.conformance.engine.catalogue import check_names, chosen_checks, project_files
-from agentforge.conformance.engine.check_engine import contracts_in, line_reader, run_checks
-from agentforge.conformance.engine.finding import finding_from
-from agentforge.conformance.engine.violation import BASELINE, baseline_text, read_baseline, violations
+from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, line_reader, run_checks
+from agentforge.conformance.engine.finding import Finding, finding_from
+from agentforge.conformance.engine.violation import BASELINE, Violation, baseline_text, read_baseline, violations
 from agentforge.conformance.output.imports import fresh_imports, still_there
 from agentforge.conformance.output.sarif import to_sarif
 from agentforge.errors import UsageError, VerificationFailed
@@ -27,16 +28,10 @@ from agentforge.suite.detection import detect
 from agentforge.views.yaml_text import dump
 from agentforge.workspace.git.queries import working_files
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.sandbox.box import choose
+from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.conformance.engine.check_engine import CheckReport
-    from agentforge.conformance.engine.finding import Finding
-    from agentforge.conformance.engine.violation import Violation
-
     pass
-    from agentforge.workspace.sandbox.box import Preference
 
 FOLDER = ".agentforge/violations"
 _INDEX = "index.json"
@@ -262,7 +257,6 @@ def _chosen(known: Sequence[str], wish: Wish, *, top: Path) -> list[str]:
 
 
 def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -> tuple[CheckReport, tuple[str, ...]]:
-
     table = settings.table("checks")
     trusted = wish.trust or table.get("project_code") is True
     timeout_s = table.get("timeout")
@@ -302,7 +296,6 @@ def _imported(git: Git, wish: Wish, paths: Sequence[str]) -> list[Finding]:
 
 
 def _lines(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
-
     read = line_reader(top)
     return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 
@@ -331,7 +324,6 @@ def _index(rows: Sequence[Mapping[str, object]]) -> bytes:
 
 
 def _folder(cwd: Path) -> Path:
-
     return repository(cwd) / FOLDER
 
 

@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentforge.app.composition.run_result import outcome_of
+from agentforge.app.composition.run_result import RunResult, outcome_of
 from agentforge.app.composition.task_queries import load
 from agentforge.events.fold.delivered import judged
+from agentforge.events.state.run_state import RunState
 from agentforge.store.blobs import Blobs
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 Value = dict[str, Any]
@@ -58,12 +56,10 @@ def compare(cwd: Path, first: str, second: str) -> Value:
 
 
 def _repository(cwd: Path) -> Git:
-
     return Git.open(cwd)
 
 
 def _run(result: RunResult) -> Value:
-
     state = result.state
     return {
         "task_id": state.identity.run_id,
@@ -230,7 +226,6 @@ def _files(state: RunState) -> Value:
 
 
 def _between(trees: list[str], git: Git) -> str | None:
-
     if trees[0] == trees[1]:
         return ""
     if not all(tree and has_object(git, tree) for tree in trees):

@@ -51,7 +51,6 @@ def cost_of_all(cwd: Path) -> Row:
 
 
 def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
-
     value = next(value for value in found if value["task_id"] == task_id)
     if value["standing"] == "damaged":
         kind = StorageError if value.get("cause") == StorageError.slug else IntegrityError

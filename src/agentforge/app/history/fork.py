@@ -121,7 +121,6 @@ def fork(
 
 
 def _last_finished(folder: Path) -> int:
-
     return max(
         (record.event.step for record in read(folder) if isinstance(record.event, kinds.StepFinished)), default=0
     )
@@ -188,7 +187,6 @@ def _digests(value: object) -> Iterator[str]:
 
 
 def _keep_snapshot(git: Git, state: RunState, event: kinds.RunForked, *, folder: Path) -> None:
-
     tree = state.work.trees.get("work")
     if not tree:
         return

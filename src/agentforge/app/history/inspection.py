@@ -9,27 +9,23 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from agentforge.canonical import digest_bytes
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
 from agentforge.events.storage.codec import encode
 from agentforge.messages import request_from
 from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import ModelSpec
+from agentforge.models.api.model import Model, ModelSpec
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import load_state, read
 from agentforge.store.log.steps import last_step, records_of_step
 from agentforge.views.yaml_text import dump
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.models.api.model import Model
-
 
 Show = Literal["steps", "context", "action", "diff", "events", "artifact", "stages"]
 
@@ -194,7 +190,6 @@ def _step_of(data: object) -> int | None:
 
 
 def _last_step(folder: Path) -> int:
-
     return last_step(folder)
 
 
@@ -266,7 +261,6 @@ def _event_text(row: Mapping[str, object]) -> str:
 
 
 def _artifact_text(row: Mapping[str, object]) -> str:
-
     results, repairs = (cast("Sequence[Mapping[str, object]]", row[name]) for name in ("results", "repairs"))
     failed = refusals(results)
     verdict = "verified" if row["passed"] else "refused: " + "; ".join(str(item["message"]) for item in failed)

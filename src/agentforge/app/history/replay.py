@@ -16,6 +16,7 @@ from agentforge.app.composition.provenance import current_digests
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.tasks.added_stages import contracts_of, load, stages_digest, stages_of
 from agentforge.canonical import digest_bytes
+from agentforge.config.settings import Settings
 from agentforge.errors import SandboxError
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import FactsGathered
@@ -23,30 +24,28 @@ from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.stage_agent import prompt_parts
 from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
+from agentforge.pipeline.replay.recording import At, Divergence
 from agentforge.pipeline.replay.replay import replay
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
+from agentforge.store.log.records import Record
 from agentforge.store.tasks.folders import find_task
+from agentforge.suite.test_environment import Rig
 from agentforge.workspace.git.newrepo import shadow, shadow_index
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
+    pass
 
     pass
-    from agentforge.pipeline.replay.recording import At, Divergence
 
     pass
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.store.log.records import Record
-    from agentforge.suite.test_environment import Rig
-
-    pass
-    from agentforge.workspace.processes.process import Completed
 
 _LINES_SHOWN = 14
 
@@ -76,7 +75,6 @@ class _Overlay:
     """The blobs of the run; what the replay stores stays in memory."""
 
     def __init__(self, folder: Path) -> None:
-
         self._kept = Blobs(folder / "blobs")
         self._new: dict[str, bytes] = {}
 
@@ -155,7 +153,6 @@ def replayed_value(result: Replayed) -> dict[str, object]:
 
 
 def _folded(records: Sequence[At]) -> RunState:
-
     state = RunState()
     for _, at, event in records:
         state = evolve(state, event, at=at)
@@ -172,7 +169,6 @@ def _runtime(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> Runtime:
-
     stages = stages_of(
         replace(state, identity=replace(state.identity, repo=str(repo))),
         settings=settings,
@@ -208,7 +204,6 @@ def _runtime(
 
 
 def _no_rig() -> Rig:
-
     raise SandboxError("a replay runs no tests")
 
 
@@ -230,7 +225,6 @@ def _stages_now(state: RunState, settings: Settings, repo: Path, environ: Mappin
 
 
 def _changed(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
-
     now = {**current_digests(settings, repo), **_stages_now(state, settings, repo, environ)}
     names = [name for name, digest in now.items() if state.identity.digests.get(name) not in (None, digest)]
     version = state.identity.versions.get("agentforge")

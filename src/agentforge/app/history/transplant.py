@@ -129,7 +129,6 @@ def _changes(folder: Path) -> Iterator[_Change]:
 def _applied(
     git: Git, change: _Change, tree: str, folder: Path, place: Path, earlier: list[StepConflict]
 ) -> tuple[str, list[StepConflict]]:
-
     for wanted in (change.before, change.after):
         ensure_tree(wanted, git, change.state, folder=folder, blobs=Blobs(folder / "blobs"))
     blocked = [item.path for item in earlier]

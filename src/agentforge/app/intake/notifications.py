@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
@@ -16,24 +15,21 @@ from agentforge.app.tasks.answers import answer_by_itself
 from agentforge.app.tasks.log_heads import task_log
 from agentforge.config.durations import parse_duration
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, IntegrityError, LockedError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
 from agentforge.events.kinds.choices import by_itself, choices_of
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.notify import links
 from agentforge.notify.message import NotifyMessage, digest_of
-from agentforge.notify.notifier import notifiers
+from agentforge.notify.notifier import Notifier, notifiers
 from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
+from agentforge.store.log.run_log import RunLog
 from agentforge.views.words import answers_for
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import Escalation, RunState
-    from agentforge.notify.notifier import Notifier
-    from agentforge.store.log.run_log import RunLog
 
 _ENDS = ("delivered", "failed")
 _LINK_S = 7 * 86_400
@@ -361,7 +357,6 @@ def _tell(
 def _tell_together(
     group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Sender, *, now: datetime
 ) -> list[DeliveryAttempt]:
-
     messages = [
         message_of(log.state, item, notice, desk=desk, told=_heard(told_of(log.folder), item, now))
         for log, item, notice, _ in group

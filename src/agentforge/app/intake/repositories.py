@@ -16,12 +16,10 @@ from agentforge.config.repositories import (
 )
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.store.tasks.folders import list_tasks
+from agentforge.store.tasks.folders import TaskRow, list_tasks
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.store.tasks.folders import TaskRow
-
     pass
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.canonical import digest_value
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.languages.symbols import Symbol
 from agentforge.local.catalogue import find
 from agentforge.messages import Message, ModelRequest
 from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.model import Model, ModelSpec
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
@@ -46,10 +48,7 @@ from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-
     pass
-    from agentforge.models.api.model import Model, ModelSpec
 
     pass
 
@@ -280,7 +279,6 @@ def _examples(item: Json, model: Model, rig: Rig) -> str:
 
 
 def _request(messages: tuple[object, ...], *, tokens: int) -> ModelRequest:
-
     labels: dict[str, str | int] = {"stage": "grade", "stage_step": 1}
     return ModelRequest(messages=cast("tuple[Message, ...]", messages), max_output_tokens=tokens, labels=labels)
 
@@ -305,7 +303,6 @@ def _rig(settings: Settings) -> Iterator[Rig]:
 
 
 def _file(environ: Mapping[str, str]) -> Path:
-
     return data_dir(environ) / "grades.json"
 
 
@@ -319,7 +316,6 @@ def _recorded(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _record(found: Grade, environ: Mapping[str, str]) -> None:
-
     rows = [{"kind": row.kind, "name": row.name, "passed": row.passed, "note": row.note} for row in found.rows]
     value = {**found.value(), "model": found.model, "rows": rows}
     text = json.dumps({**_recorded(environ), found.key: value}, indent=1, ensure_ascii=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.composition.task_queries import load
 from agentforge.errors import ConflictError, IntegrityError, RepositoryError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.bundle import COMMIT, NOTE, PACK, write_bundle
@@ -30,8 +31,6 @@ from agentforge.workspace.git.objects import (
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 BUNDLES_REF = "refs/agentforge/bundles"

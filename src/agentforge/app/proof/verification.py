@@ -18,15 +18,17 @@ from agentforge.canonical import canonical_bytes
 from agentforge.config.contract_files import contract_set
 from agentforge.errors import AgentForgeError, IntegrityError, RepositoryError, UsageError
 from agentforge.events.kinds import Delivered, Json
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import load_stages
 from agentforge.proof.anchors import NOTES_REF, Anchor, Commit, Note, read_commit, read_note
 from agentforge.proof.attestation import TEST_RESULT, about_check, signature_check
-from agentforge.proof.bundle import read_bundle
+from agentforge.proof.bundle import Bundle, read_bundle
 from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob
-from agentforge.proof.envelope import read_envelopes
+from agentforge.proof.envelope import Envelope, read_envelopes
 from agentforge.proof.files import Files, FolderFiles
+from agentforge.proof.judgement import Complete
 from agentforge.proof.report import Check, Report, told
 from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
 from agentforge.store.blobs import Blobs
@@ -37,11 +39,6 @@ from agentforge.workspace.git.objects import blob_of_ref, commit_object, note_of
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.proof.bundle import Bundle
-    from agentforge.proof.envelope import Envelope
-    from agentforge.proof.judgement import Complete
-
     pass
 
 
@@ -116,7 +113,6 @@ def _log_alone(files: Files) -> Iterator[tuple[Path, Blobs]]:
 
 
 def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroundings:
-
     given = tuple(public_key_file(options.cwd / path) for path in options.keys)
     keys = given or tuple(key.public for key in kept_keys(environ))
     return Surroundings(
@@ -139,7 +135,6 @@ def _builtin_contract(digest: str) -> bytes:
 
 
 def _complete() -> Complete:
-
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object] | None:
         """What this program makes of a draft; nobody else's code is run to look at a trail."""
         if any(row.get("name") == stage for row in state.brief.added):
@@ -150,7 +145,6 @@ def _complete() -> Complete:
 
 
 def _repository(cwd: Path, target: str) -> Git:
-
     try:
         return Git.open(cwd)
     except RepositoryError as exc:
@@ -161,7 +155,6 @@ def _repository(cwd: Path, target: str) -> Git:
 
 
 def _task_folder(git: Git, target: str, environ: Mapping[str, str]) -> Path | None:
-
     if git.branch_exists(target):
         return None
     try:
@@ -183,7 +176,6 @@ def _verify_folder(
     git: Git | None = None,
     more: Sequence[Check] = (),
 ) -> Report:
-
     git = git or _home(folder)
     try:
         kept = kept_head(environ, folder)
@@ -236,13 +228,11 @@ def _delivered_commit(files: Files) -> str:
 
 
 def _commit(git: Git, oid: str) -> Commit | None:
-
     raw = commit_object(git, oid)
     return read_commit(raw, oid=oid) if raw is not None else None
 
 
 def _note(git: Git, oid: str) -> Note | None:
-
     text = note_of(git, oid, NOTES_REF)
     return read_note(text) if text is not None else None
 
@@ -250,7 +240,6 @@ def _note(git: Git, oid: str) -> Note | None:
 def _verify_bundle(
     data: bytes, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str], *, more: Sequence[Check] = ()
 ) -> Report:
-
     bundle = read_bundle(data)
     anchors = [bundle.note.anchor] if bundle.note is not None else []
     made = bundle.commit
@@ -284,13 +273,11 @@ def _bundle_checks(bundle: Bundle, state: RunState) -> list[Check]:
 
 
 def _rerun_bundle(bundle: Bundle, state: RunState, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
-
     with unpacked_repository(bundle.pack, base=state.identity.base_commit) as git:
         return _rerun(bundle.files, state, git, environ, held=held)
 
 
 def _rerun(files: Files, state: RunState, git: Git, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
-
     if not held:
         return (Check(name="rerun", ok=False, detail="not measured: the trail itself does not hold", altered=False),)
     return measure_again(files, state, git, environ=environ)
@@ -369,7 +356,6 @@ def _verify_commit(
 def _tests_again(
     git: Git, commit: Commit, envelopes: Sequence[Envelope], environ: Mapping[str, str], *, held: bool
 ) -> Check:
-
     predicates = [
         item.statement.get("predicate") for item in envelopes if item.statement.get("predicateType") == TEST_RESULT
     ]

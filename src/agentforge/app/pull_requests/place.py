@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import listing, load
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, ForgeError, UsageError
+from agentforge.forges.forge import Forge
 from agentforge.forges.github import GitHub
 from agentforge.forges.gitlab import GitLab
 from agentforge.forges.place import place_of
 from agentforge.forges.wire import open_wire
 from agentforge.frozen import dataclass
 from agentforge.workspace.git.remotes import remote_address, remote_commit, require_remote
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
-    from agentforge.forges.forge import Forge
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.proof.bundles import bundle, keep_bundle
 from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ForgeError, UsageError
+from agentforge.forges.forge import Pull
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import replace_file
 from agentforge.store.tasks.folders import ensure_agentforge_folder
@@ -18,10 +21,6 @@ from agentforge.workspace.git.remotes import fetch, push, remote_commit
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
-    from agentforge.forges.forge import Pull
-
     pass
 
 _NOTES = "refs/notes/agentforge"
@@ -146,7 +145,6 @@ def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason
 
 
 def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool) -> None:
-
     commit, branch = delivered_commit(chain[-1]), chain[0].state.identity.branch
     done = push(git.command, way.remote, commit=commit, ref=f"refs/heads/{branch}")
     if done.outcome == "overtaken":
@@ -174,7 +172,6 @@ def _push_notes(git: Git, way: Way) -> None:
 
 
 def _push_bundle(git: Git, way: Way, cwd: Path, task_id: str) -> None:
-
     ref = keep_bundle(git.top, bundle(cwd, task_id))
     done = push(git.command, way.remote, commit=ref, ref=ref, replace=True)
     _require(done.outcome == "taken", f"the bundle could not be pushed to {way.remote}: {done.reason}")

@@ -9,25 +9,20 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import listing
-from agentforge.app.pull_requests.place import delivered_commit, deliveries, find_way, tip_at
+from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way, tip_at
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError
-from agentforge.forges.forge import standing
+from agentforge.events.state.run_state import RunState
+from agentforge.forges.forge import CiCheck, standing
 from agentforge.frozen import dataclass
 from agentforge.safety.text.boundary import outside, wrap
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.pull_requests.place import Way
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-    from agentforge.forges.forge import CiCheck
-
 
 _MOST_FINDINGS = 20
 _LONGEST_FINDING = 1_000
@@ -157,7 +152,6 @@ def pull_record(found: Found) -> dict[str, object]:
 
 
 def _require_none_under_way(cwd: Path, last: RunResult) -> None:
-
     over = ("delivered", "analyzed", "failed", "aborted", "damaged")
     rows = [row for row in listing(cwd) if row.branch == last.state.identity.branch and row.outcome not in over]
     if rows:
@@ -201,7 +195,6 @@ def _review(
 
 
 def _ci(way: Way, commit: str, hidden: tuple[str, ...]) -> tuple[str, list[ReviewFinding]]:
-
     checks = way.forge.checks(commit)
     failed = [check for check in checks if check.standing == "failed"]
     return standing(checks), [_failure(way, check, commit, hidden) for check in failed]

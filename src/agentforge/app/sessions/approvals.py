@@ -19,33 +19,29 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.person import Question
 from agentforge.config.permissions import permission_rules
+from agentforge.config.settings import Settings
 from agentforge.pipeline.model.runtime import Permits
-from agentforge.safety.policy.decision import Policy
+from agentforge.safety.policy.decision import Decision, Policy
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.path_policy import PathPolicy
-from agentforge.safety.policy.permission import read_rule
+from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.session import modes
 from agentforge.store.log.clock import utc_now
+from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.approval import decide_tool, refusal
 from agentforge.tools.dispatch.invocation import Refusal
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.config.settings import Settings
-    from agentforge.safety.policy.decision import Decision, Policy
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.tools.base import Tool
 
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
 
     pass
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.tools.base import Tool
 
 
 _INSTEAD = {

@@ -19,10 +19,13 @@ from agentforge.app.sessions.checkpoints import talk_value
 from agentforge.app.sessions.logs import begin_log, snapshot_file
 from agentforge.app.slash.command import SlashReply
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import IntegrityError, RepositoryError, UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
+from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
 from agentforge.frozen import dataclass
 from agentforge.safety.text.redaction import redact
 from agentforge.store.log.clock import utc_now
@@ -30,17 +33,12 @@ from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LogScan, load_state, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
-from agentforge.store.sessions.imports import read_snapshot_file
+from agentforge.store.sessions.imports import Foreign, read_snapshot_file
 from agentforge.store.sessions.session_list import SessionRow, list_sessions
 from agentforge.store.sessions.views import SessionViews
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import snapshot_ref
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-
 
 _AROUND = 60
 
@@ -258,8 +256,6 @@ def salvaged_state(folder: Path) -> tuple[RunState, int]:
 
 if TYPE_CHECKING:
     pass
-    from agentforge.events.state.talk import Entry
-    from agentforge.store.sessions.imports import Foreign
 
 
 def snapshot_state(data: Path, text: str) -> RunState | None:
@@ -274,7 +270,6 @@ def snapshot_state(data: Path, text: str) -> RunState | None:
 
 
 def _state(found: Foreign, *, session_id: str) -> RunState:
-
     talk = replace(found.talk, entries=tuple(map(_plain, found.talk.entries)))
     began = kinds.RunStarted(
         kind="session", run_id=session_id, request="", repo=found.cwd, base_commit="", worktree=found.cwd,

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.approvals import content_of, preview
-from agentforge.events.kinds.conversation import HistoryCompacted, SessionChanged, WindowFilling
+from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
+from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
-    from agentforge.events.state.run_state import RunState
 
 
 _TELLING = (

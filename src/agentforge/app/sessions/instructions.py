@@ -131,7 +131,6 @@ def found_instructions(folder: Path) -> Path | None:
 
 
 def _shown(file: Path, text: str, *, limit: int) -> str:
-
     if count_tokens(text) > limit:
         text = f"{cut_middle(text, limit=limit)}\n(cut; read_file {file} for all of it)"
     return f"{_head(file)}\n{text}"

@@ -20,6 +20,7 @@ from agentforge.config.paths import data_dir, project_tops
 from agentforge.config.steering_files import OF_A_CONVERSATION, OF_OTHER_AGENTS
 from agentforge.config.trust import trusted
 from agentforge.store.tasks.memory import UserAndProjectMemory
+from agentforge.tools.base import Tool, ToolContext
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     pass
     pass
     pass
-    from agentforge.tools.base import Tool, ToolContext
 
 
 class ProjectContext:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
 from agentforge.safety.text.hygiene import clean
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.views import snapshot_value, usage_value
@@ -21,8 +23,6 @@ from agentforge.tools.dispatch.deferral import sent
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Entry
 
 
 SCHEMA_VERSION = 1

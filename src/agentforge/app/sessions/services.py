@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent.model_call import shown_message
+from agentforge.agent.spec import AgentSpec
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.approvals import judged, policy_of, rules_of
 from agentforge.app.sessions.chat_limits import Sizing
@@ -19,34 +20,31 @@ from agentforge.app.sessions.person import Desk, Question
 from agentforge.app.sessions.project_context import ProjectContext
 from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
 from agentforge.config.paths import data_dir
-from agentforge.config.settings import load
+from agentforge.config.settings import Settings, load
+from agentforge.events.kinds import Event, HistoryCompacted
+from agentforge.events.state.run_state import RunState
+from agentforge.messages import Message
+from agentforge.models.api.model import Model
+from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.permission import Rule
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.session import modes
 from agentforge.session.compaction import compacted
 from agentforge.session.modes import bare_prompt, system_prompt
 from agentforge.session.reach import tool_context
 from agentforge.session.runtime import SessionRuntime
+from agentforge.store.log.run_log import RunLog
+from agentforge.tools.base import Tool, ToolContext
 from agentforge.tools.dispatch.deferral import searchable, sent
-from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.tools.dispatch.invocation import InvocationPolicy, Refusal
 from agentforge.workspace.git.private_repository import snapshot_repository
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.change_detector import Watch
+from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
     from agentforge.app.sessions.chat import ChatOptions
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event, HistoryCompacted
-    from agentforge.events.state.run_state import RunState
-    from agentforge.messages import Message
-    from agentforge.models.api.model import Model
-    from agentforge.safety.policy.decision import Policy
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.tools.base import Tool, ToolContext
-    from agentforge.tools.dispatch.invocation import Refusal
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.sandbox.box import Sandbox
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox", "shed")
@@ -58,7 +56,6 @@ class Workshop:
     def __init__(
         self, log: RunLog, desk: Desk, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
     ) -> None:
-
         self.log = log
         self.desk = desk
         self.options = options

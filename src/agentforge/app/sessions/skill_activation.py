@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.project import Project
 from agentforge.config.paths import config_dir, home_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import Consent
-from agentforge.safety.policy.permission import read_rule
-from agentforge.skills.catalogue import find_skills, matching
-from agentforge.skills.skill import read_body
+from agentforge.safety.policy.permission import Rule, read_rule
+from agentforge.skills.catalogue import Catalogue, SkillMatch, find_skills, matching
+from agentforge.skills.skill import Skill, read_body
 from agentforge.tokens import count_tokens, cut_middle
+from agentforge.tools.base import Tool
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
 
     pass
-    from agentforge.config.settings import Settings
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.skills.catalogue import Catalogue, SkillMatch
-    from agentforge.skills.skill import Skill
-    from agentforge.tools.base import Tool
 
 _BROUGHT = (".agentforge/skills", ".agents/skills", ".claude/skills", ".skills")
 _BODY_TOKENS = 5_000

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.services import Workshop
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import WritersMerged
 from agentforge.frozen import dataclass
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.testing.outcome import SuiteRun
 from agentforge.tools.base import Observation
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.transplant import transplant
-from agentforge.workspace.git.worktree import remove
+from agentforge.workspace.git.worktree import Worktree, remove
 
 if TYPE_CHECKING:
-    from agentforge.app.sessions.services import Workshop
     from agentforge.app.subagents.writers import WriterPart
-    from agentforge.testing.outcome import SuiteRun
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.git.worktree import Worktree
 
 _SHOWN = 20
 

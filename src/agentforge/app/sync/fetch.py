@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, IntegrityError, ToolchainError, UsageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
@@ -26,9 +28,6 @@ from agentforge.workspace.git.runtree import unpack_run
 from agentforge.workspace.git.snapshots import snapshot_ref
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 _REFS = "refs/agentforge/runs/"
@@ -128,14 +127,12 @@ def fetch_newer(cwd: Path, text: str, *, settings: Settings) -> Fetched | None:
 
 
 def _opened(cwd: Path, remote: str) -> Git:
-
     git = Git.open(cwd)
     require_remote(git.command, remote)
     return git
 
 
 def _tasks_at(git: Git, remote: str) -> list[str]:
-
     names = [name.removeprefix(_REFS) for name in remote_refs(git.command, remote, f"{_REFS}*")]
     return [name for name in names if "/" not in name]
 

@@ -16,22 +16,20 @@ from agentforge.app.composition.scratch import scratch_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, LockedError, StorageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.delivery.attestation import TREES_REF
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
-from agentforge.store.tasks.folders import list_tasks, tasks_folder
+from agentforge.store.tasks.folders import TaskRow, list_tasks, tasks_folder
 from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import kept_runs, snapshot_ref
 from agentforge.workspace.git.worktree import worktree_of
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
-
     pass
 
 _DAY_S = 86_400.0
@@ -137,7 +135,6 @@ def _undelivered(state: RunState, git: Git) -> str:
 
 
 def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
-
     place = Path(state.identity.worktree)
     scratch = scratch_of(place)
     if not state.identity.worktree or not (place.exists() or scratch.exists()):
@@ -170,7 +167,6 @@ def _blobs(row: TaskRow, *, dry_run: bool) -> Iterator[Removal]:
 
 
 def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str], dry_run: bool) -> Removal:
-
     days = int(age_s(state) / _DAY_S)
     size = _size(row.folder)
     if not dry_run:
@@ -204,7 +200,6 @@ def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Remo
 
 
 def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:
-
     folder = worktree_of(git, data_dir=data_dir(environ), task_id="any").path.parent / "results"
     old = [path for path in folder.glob("*/*.json") if time.time() - path.stat().st_mtime > older_than_s]
     size = sum(path.stat().st_size for path in old)

@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.composition.secret_words import hidden_keys
+from agentforge.config.settings import Settings
 from agentforge.errors import LockedError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
+from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.remotes import push, require_remote
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.runtree import commit_run
 from agentforge.workspace.git.snapshots import snapshot_ref
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.log.run_log import RunLog
-
     pass
 
 _BOUNDARIES = (kinds.RunStarted, kinds.StagePassed)
@@ -123,7 +122,6 @@ class Traveller:
 
 
 def _committed(state: RunState, git: Git, folder: Path) -> str:
-
     delivered = str((state.work.delivered or {}).get("commit", ""))
     index = folder.parents[1] / "cache" / f"{state.identity.run_id}.index"
     return commit_run(

@@ -19,21 +19,19 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge import toolbox
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.paths import config_dir
+from agentforge.config.settings import Settings
 from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
 from agentforge.config.trust import require_trust
 from agentforge.errors import ConfigError, ToolchainError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.stage import Stage, StageQuestion
 from agentforge.pipeline.plugins.stage_order import check_stages, recorded_stage, row_of
-from agentforge.pipeline.stages import load_stages
+from agentforge.pipeline.stages import Stages, load_stages
+from agentforge.store.log.run_log import RunLog
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
     from agentforge.contracts.catalogue import ContractSet
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.stages import Stages
-    from agentforge.store.log.run_log import RunLog
 
 
 SETTING = "pipeline.stages"

@@ -11,15 +11,16 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.history.fork import fork_here
-from agentforge.app.tasks.limit_changes import used
+from agentforge.app.tasks.limit_changes import GivenLimits, used
 from agentforge.app.tasks.log_heads import task_log
 from agentforge.app.tasks.runs import resume
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import best_of
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.scope import suite_files
@@ -29,11 +30,6 @@ from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.log.reader import LOG, LogScan, load_state, read
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import branch_name, worktree_of
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.limit_changes import GivenLimits
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
 
 
 def run_attempts(
@@ -160,7 +156,6 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
 
 
 def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.AttemptFinished:
-
     green = state.work.facts.get("green", {})
     mutation = green.get("mutation")
     score = mutation.get("score") if isinstance(mutation, Mapping) else None

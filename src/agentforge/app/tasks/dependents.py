@@ -9,20 +9,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.tasks.dependencies import look_at
 from agentforge.canonical import digest_value
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, StorageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import unmet
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
 
 QUEUED = "AGENTFORGE_QUEUED"
 """Set for a run that a worker drives: the queue brings it back, nobody starts a process for it."""

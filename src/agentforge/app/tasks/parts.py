@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.store.tasks.folders import task_row, tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
+from agentforge.store.tasks.folders import TaskRow, task_row, tasks_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

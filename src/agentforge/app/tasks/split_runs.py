@@ -16,6 +16,7 @@ from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.stages import SPLIT_ORDER
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 from agentforge.store.log.reader import LOG
@@ -23,12 +24,7 @@ from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
-
-if TYPE_CHECKING:
     pass
-    from agentforge.events.state.run_state import RunState
 
 _LONGEST_RECORD = 4_000_000
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.intake.notifications import Teller, open_desk
 from agentforge.app.sync.travel import follow
+from agentforge.config.settings import Settings
 from agentforge.store.log.reader import read
+from agentforge.store.log.run_log import RunLog
 from agentforge.telemetry.export import Exporter
 from agentforge.telemetry.loglines import LogLines
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 def reach_out(log: RunLog, git: Git, outside: ExitStack, *, settings: Settings, environ: Mapping[str, str]) -> None:

@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import BlobStore
 from agentforge.app.composition.scratch import scratch_of
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished
@@ -22,12 +22,9 @@ from agentforge.store.log.reader import read
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import perform_call, prepare_call
 from agentforge.workspace.files.file_access import digest_file
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object, rebuilt
 from agentforge.workspace.git.worktree import worktree_of
-
-if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.workspace.git.repository import Git
 
 
 def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
@@ -100,7 +97,6 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
 
 
 def _patches(folder: Path, blobs: BlobStore) -> Iterator[bytes]:
-
     for record in read(folder):
         if isinstance(record.event, StepFinished) and record.event.patch:
             yield blobs.get(record.event.patch)

@@ -22,9 +22,10 @@ from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
 from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.shell import PLAIN_TOOL, SESSION_TOOL
-from agentforge.tools.base import Loaded
+from agentforge.tools.base import Loaded, Tool
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
+from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.web.browser import Browser
 from agentforge.tools.web.chromium import chromium
 from agentforge.workspace.git.repository import Git
@@ -35,11 +36,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
-    from agentforge.tools.base import Tool
 
     pass
-    from agentforge.tools.base import Loaded
-    from agentforge.tools.mcp.servers import Servers
 
     pass
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.acp_server.server import serve
 from agentforge.cli.startup.command_context import open_place
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
+from agentforge.config.settings import Settings
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 

@@ -50,12 +50,10 @@ def show_comparison(place: Place, first: str, second: str) -> None:
 
 
 def _lines(value: dict[str, object]) -> list[str]:
-
     return [cut(printable(line), _WIDTH) for line in compare_lines(value)]
 
 
 def _write(path: Path, value: dict[str, object]) -> None:
-
     try:
         path.write_text(compare_html(value), "utf-8")
     except OSError as exc:

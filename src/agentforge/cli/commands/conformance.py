@@ -7,11 +7,11 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from agentforge.app.conformance.check_run import Wish, examine, holding, write_baseline
+from agentforge.app.conformance.check_run import CheckRun, Wish, examine, holding, write_baseline
 from agentforge.cli.output.terminal import Style, printable, style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -19,9 +19,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.conformance.engine.violation import BASELINE
 from agentforge.errors import VerificationFailed
 from agentforge.store.log.files import replace_file
-
-if TYPE_CHECKING:
-    from agentforge.app.conformance.check_run import CheckRun
 
 _SHOWN = 200
 _TRUST = "Run the project's own checks (.agentforge/checks/*.py), too: programs, outside the sandbox."

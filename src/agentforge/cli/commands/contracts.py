@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import click
 
@@ -16,16 +16,13 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.contract_files import builtin_texts, contract_set
-from agentforge.contracts.catalogue import build
+from agentforge.contracts.catalogue import ContractSet, build
 from agentforge.contracts.check import check as check_contract
+from agentforge.contracts.contract import Contract
 from agentforge.contracts.rule import NotMeasuredError, RuleCase
 from agentforge.contracts.rules import find_rule, sort_of
 from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import UsageError, VerificationFailed
-
-if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
-    from agentforge.contracts.contract import Contract
 
 _MAX_BYTES = 5_000_000
 _FOLLOWS = {
@@ -209,7 +206,6 @@ def _check_contract(file: Path, *, as_json: bool) -> int:
 
 
 def _read(file: Path) -> object:
-
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise UsageError(f"{file} is larger than {_MAX_BYTES} bytes", hint="this is not an artifact")

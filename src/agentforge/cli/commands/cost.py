@@ -72,7 +72,6 @@ def _of_all(value: Mapping[str, Any]) -> list[str]:
 
 
 def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-
     cells = [
         (
             f"{row['calls']:>6,}",
@@ -89,7 +88,6 @@ def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str
 
 
 def _money(row: Mapping[str, Any]) -> str:
-
     if not row["calls"]:
         return "-"
     return cost_text(row["cost_usd"], known=not row["unpriced"]).replace("cost unknown", "unknown")

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,12 +15,9 @@ from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import Place, folder_of, open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.config.paths import data_dir
-from agentforge.dashboard.ground import Registered, named_repositories
+from agentforge.dashboard.ground import Registered, Repository, named_repositories
 from agentforge.dashboard.server import ServeOptions, serve
 from agentforge.errors import RepositoryError
-
-if TYPE_CHECKING:
-    from agentforge.dashboard.ground import Repository
 
 
 @click.command(

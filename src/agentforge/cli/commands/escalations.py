@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import escalation_row
 from agentforge.app.tasks import answers
+from agentforge.app.tasks.answers import Waiting
 from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.summary import escalation_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
@@ -18,9 +18,6 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.answers import Waiting
 
 
 @click.group(
@@ -104,5 +101,4 @@ def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
 
 
 def _value(row: Waiting) -> dict[str, object]:
-
     return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item, task_id=row.task_id)}

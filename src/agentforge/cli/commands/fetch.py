@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from agentforge.app.sync import fetch as fetching
+from agentforge.app.sync.fetch import Fetched
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-
-if TYPE_CHECKING:
-    from agentforge.app.sync.fetch import Fetched
 
 _WORDS = {
     "new": "is here now",

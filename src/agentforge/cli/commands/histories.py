@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.app.composition.assembly import Models
 from agentforge.cli.output.terminal import printable, style_for
-from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.errors import UsageError, VerificationFailed
-from agentforge.evals.history.commits import History, chosen_commits
-from agentforge.evals.history.replay import recorded, replays, summary_lines
-from agentforge.evals.history.task_set import SetFolder, tasks_from
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentforge.cli.startup.command_context import Place
-    from agentforge.evals.history.commits import HistoryCommit, LeftOut
-    from agentforge.evals.history.replay import Replay
-    from agentforge.evals.history.task_set import Made
+from agentforge.evals.history.commits import History, HistoryCommit, LeftOut, chosen_commits
+from agentforge.evals.history.replay import Replay, recorded, replays, summary_lines
+from agentforge.evals.history.task_set import Made, SetFolder, tasks_from
 
 last_option = click.option(
     "--last",
@@ -158,7 +150,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
 def _asked(
     history: History, *, last: int, commits: str | None, any_: bool = False
 ) -> Iterator[HistoryCommit | LeftOut]:
-
     shas = chosen_commits(commits) if commits else ()
     return history.read(last=last, shas=shas, keep=frozenset({"no-tests"}) if any_ else frozenset())
 

@@ -6,12 +6,13 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
 from agentforge.app.tools import server_settings
-from agentforge.app.tools.server_check import check_servers, log_in
+from agentforge.app.tools.server_check import Checked, check_servers, log_in
+from agentforge.app.tools.server_settings import Scope
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import open_place
@@ -21,10 +22,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 from agentforge.mcp_server.ground import Ground
 from agentforge.mcp_server.server import HttpOptions, serve_http, serve_stdio
-
-if TYPE_CHECKING:
-    from agentforge.app.tools.server_check import Checked
-    from agentforge.app.tools.server_settings import Scope
 
 _SCOPES = ("user", "project")
 

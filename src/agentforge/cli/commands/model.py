@@ -9,12 +9,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.models.grade import grade, is_graded_by_itself
-from agentforge.app.models.probe import probe
+from agentforge.app.models.grade import Graded, grade, is_graded_by_itself
+from agentforge.app.models.probe import Probed, probe
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import UsualGroup
@@ -24,16 +23,10 @@ from agentforge.config.local_servers import running_server
 from agentforge.config.model_choice import choose
 from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
-from agentforge.local.catalogue import default_entry, entry_of, find, kept_models
+from agentforge.local.catalogue import CatalogueEntry, Kept, default_entry, entry_of, find, kept_models
 from agentforge.local.places import PlaceAnswer, places_of, pull_from
 from agentforge.local.shared_server import all_living, stop_all
-from agentforge.local.sources import source_of
-
-if TYPE_CHECKING:
-    from agentforge.app.models.grade import Graded
-    from agentforge.app.models.probe import Probed
-    from agentforge.local.catalogue import CatalogueEntry, Kept
-    from agentforge.local.sources import Source
+from agentforge.local.sources import Source, source_of
 
 
 @click.group(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.intake.notifications import open_desk, tell_due, try_ways
+from agentforge.app.intake.notifications import DeliveryAttempt, open_desk, tell_due, try_ways
 from agentforge.app.intake.repositories import problem_of
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.repositories import known_repositories
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.intake.notifications import DeliveryAttempt
 
 
 @click.command(

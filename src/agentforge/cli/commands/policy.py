@@ -7,18 +7,17 @@ import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.cli.output.terminal import printable, style_for, table
-from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import home_dir, project_top
 from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.errors import UsageError
-from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.decision import Decision, Policy, decide_command
 from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Consent, Mode
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import RULE_DAYS
@@ -28,10 +27,6 @@ from agentforge.toolbox import find, names
 from agentforge.tools.base import ToolError
 from agentforge.tools.dispatch.approval import decide_tool
 from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
-
-if TYPE_CHECKING:
-    from agentforge.cli.startup.command_context import Place
-    from agentforge.safety.policy.decision import Decision
 
 _EXIT = {"allow": 0, "ask": 3, "deny": 4}
 

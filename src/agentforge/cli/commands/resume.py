@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.sync.fetch import fetch_newer
 from agentforge.app.tasks import runs as tasks
 from agentforge.app.tasks.limit_changes import BUDGET, GivenLimits
@@ -28,9 +29,6 @@ from agentforge.cli.startup.options import (
     raised_limit_options,
     trust_option,
 )
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
 
 
 @click.command(

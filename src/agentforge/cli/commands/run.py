@@ -45,6 +45,8 @@ from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of,
 from agentforge.cli.startup.stdin import piped_text
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.safety.text.hygiene import clean
 from agentforge.session.performer import last_words
 
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 
     pass
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 _NUMBER, _MONEY = Bound(int), Bound(float)
@@ -214,7 +214,6 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 
 
 def _show(value: dict[str, Any], *, streamed: bool, work: tuple[str, ...]) -> None:
-
     if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
     sys.stdout.flush()
@@ -252,7 +251,6 @@ def _face(form: Form, *, pieces: bool) -> Nobody:
 
 
 def _tell(event: Event, state: RunState) -> None:
-
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
 
@@ -299,7 +297,6 @@ def _tell_call(event: Event, state: RunState) -> None:
 
 
 def _stream(text: str) -> None:
-
     sys.stdout.write(clean(text))
     sys.stdout.flush()
 

@@ -200,7 +200,6 @@ def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
 
 
 def _recording(cwd: Path, task: str) -> str:
-
     if not task:
         raise UsageError(
             "no task was named", hint="agentforge export TASK --format recording; `agentforge status` lists them"

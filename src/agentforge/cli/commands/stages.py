@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.tasks.added_stages import added_now
+from agentforge.app.tasks.added_stages import Added, added_now
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -17,9 +16,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import project_tops
 from agentforge.errors import TrustRequired
 from agentforge.pipeline.stages import ALIASES, load_stages
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.added_stages import Added
 
 
 @click.command(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -24,15 +24,11 @@ from agentforge.evals.trials.export import export
 from agentforge.evals.trials.page import report_html
 from agentforge.evals.trials.play import variant_of
 from agentforge.evals.trials.report import report_lines, report_value, row_line
-from agentforge.evals.trials.results import TrialPlan, begin, find, held, kept, load
+from agentforge.evals.trials.results import Results, TrialPlan, begin, find, held, kept, load
+from agentforge.evals.trials.task import EvalTask
 from agentforge.evals.trials.task_pool import digests_of, playable, run_missing
-from agentforge.evals.trials.task_sets import chosen, known_sets, load_set
+from agentforge.evals.trials.task_sets import TaskSet, chosen, known_sets, load_set
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.evals.trials.results import Results
-    from agentforge.evals.trials.task import EvalTask
-    from agentforge.evals.trials.task_sets import TaskSet
 
 _MARKS = {"right": ("done", "green"), "wrong": ("failed", "red")}
 
@@ -208,7 +204,6 @@ def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) 
 
 
 def _unfinished(plan: Any) -> Results:
-
     for one in kept(_home()):
         if (one.plan.digest, one.plan.models) == (plan.digest, plan.models) and not one.complete:
             return one
@@ -219,7 +214,6 @@ def _unfinished(plan: Any) -> Results:
 
 
 def _played(results: Results, tasks: Mapping[str, EvalTask], *, processes: int, quiet: bool) -> Results:
-
     style = style_for(sys.stdout, os.environ)
     width = max(len(name) for name in tasks)
     if not quiet:
@@ -237,7 +231,6 @@ def _mark(verdict: str, style: Style) -> str:
 
 
 def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int:
-
     if html is not None:
         try:
             html.write_text(report_html(value, beside=html.absolute().parent), "utf-8")
@@ -261,7 +254,6 @@ def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool)
 
 
 def _listed_tasks(loaded: TaskSet, *, as_json: bool) -> int:
-
     if as_json:
         rows = [
             {name: part for name, part in task.value.items() if name not in ("hidden", "answers")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +13,8 @@ from agentforge.cli.running.trust_prompt import show, tops_of
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
-from agentforge.config.trust import grant, require_trust, revoke as forget, trusted, trusted_projects
+from agentforge.config.trust import Trust, grant, require_trust, revoke as forget, trusted, trusted_projects
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.config.trust import Trust
 
 
 class _PathOrCommand(click.Group):
@@ -109,7 +105,6 @@ def revoke(path: str) -> int:
 
 
 def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
-
     place = open_place(path, trusting=True)
     found = [trusted(top, place.environ) for top in tops_of(place)]
     if not all(_agree(one, place, quiet=as_json, yes=yes) for one in found):

@@ -51,7 +51,6 @@ def style_for(stream: object, environ: Mapping[str, str]) -> Style:
 
 
 def _knows_colour(environ: Mapping[str, str]) -> bool:
-
     return knows_colour(environ)
 
 

@@ -6,11 +6,10 @@ Starting a task from an issue, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.intake.repositories import named_repositories
 from agentforge.app.intake.sources import SourceClaim, read_source
@@ -20,10 +19,6 @@ from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.pipeline.stages import ALIASES, ORDER
 from agentforge.store.tasks.folders import find_task
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-
 
 StartOne = Callable[[str, str, "Callable[[RunResult], int] | None"], int]
 
@@ -82,7 +77,6 @@ def needed_task(word: str, place: Place) -> dict[str, object]:
 
 def _collected(values: list[dict[str, object]], name: str) -> Callable[[RunResult], int]:
     def show(result: RunResult) -> int:
-
         values.append({"name": name, **result_value(result)})
         return exit_code(result)
 

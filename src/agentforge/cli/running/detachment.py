@@ -11,27 +11,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, outcome_of, result_value
 from agentforge.app.tasks.runs import create
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import UsageError
 from agentforge.fleet.database import database_url, open_database
 from agentforge.fleet.ledger import Ledger
-from agentforge.fleet.places import Line, look_at_line
+from agentforge.fleet.places import Line, Queued, look_at_line
 from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.start_options import StartOptions
-    from agentforge.fleet.places import Queued
-    from agentforge.store.tasks.folders import TaskRow
-
+from agentforge.store.tasks.folders import TaskRow
 
 _NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd", "from_issue"})
 
@@ -148,7 +143,6 @@ def _queued(task: TaskRow, line: Line) -> Queued | None:
 
 
 def _line(place: Place, *, wanted: bool) -> Line:
-
     if not wanted:
         return Line(standing={})
     found = look_at_line(place.settings, place.environ)

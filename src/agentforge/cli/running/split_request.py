@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
 from agentforge.app.tasks import runs as tasks
-from agentforge.app.tasks.parts import parts_of
+from agentforge.app.tasks.parts import SplitPart, parts_of
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.split_runs import planned
+from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.commands.start import options_of
 from agentforge.cli.output.summary import label_of
 from agentforge.cli.output.terminal import printable
@@ -23,11 +24,6 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.pipeline.workflows.split.parts import REPOSITORIES
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.parts import SplitPart
-    from agentforge.app.tasks.start_options import Watch
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _OF_ONE = ("base", "include_dirty", "tests", "compare_to")

@@ -132,7 +132,6 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def _checked(file: Path) -> Mapping[str, Any]:
-
     value = read_mapping(file)
     unknown = sorted(value.keys() - _KEYS)
     missing = [key for key in ("request", "action") if not value.get(key)]

@@ -28,6 +28,7 @@ from agentforge.pipeline.context.excerpts import (
     words_in,
 )
 from agentforge.tokens import count_tokens
+from agentforge.workspace.code.relevance import words as stems_of
 from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 
 _END = 12  # lines at the end of a test file
@@ -39,6 +40,9 @@ _BEHIND = 4
 _OF_NEAR, _OF_OTHERS = 1000, 300
 """Tokens of further tests of the nearest file, and of each of the others: a longer look costs more than a question."""
 _SHORT_NAME = 3  # letters that say nothing
+_OF_TOLD = 0.5
+"""What a quoted text in a test, or a word of the request in its name, weighs against a symbol that is to be changed."""
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]{2,80})\"|'([^'\n]{2,80})'")
 _TITLED = frozenset({"javascript", "typescript", "tsx"})
 _NUMBER = 2  # tokens of a line's number
 _FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
@@ -56,10 +60,11 @@ def style_views(
     words: Iterable[str] = (),
     likely: int = _LIKELY_FILES,
     more: int = _OF_NEAR,
+    request: str = "",
 ) -> list[View]:
     """The test file that shows how the named symbols are tested: its imports and fixtures, the nearest test, its end.
 
-    Of further files that were named the end is wanted, too. Where none was named, imports and end of the next one are likely
+    Of further files that were named the end is wanted, too. Where none was named, imports and end of the next two are likely
     wanted: a model may know better where its tests belong.
 
     Args:
@@ -70,7 +75,9 @@ def style_views(
         words: of the request.
         likely: how many files are shown besides where none was named.
         more: tokens of further tests of the nearest file.
+        request: tests that hold what it quotes, or bear its words in their names, are nearer.
     """
+    told = _Quotations(request)
     symbols = [word for word in dict.fromkeys(part for name in names for part in name.split(".")) if word.strip("_")]
     symbols = [word for word in symbols if not word.startswith("__")]
     stems = [stem for path in near if (stem := Path(path).stem.strip("_")) not in ("", "index", "mod", "lib")]
@@ -83,12 +90,12 @@ def style_views(
         if place and path in named:
             wants = [Want(first=count - _LAST + 1, last=count, order=EDGE, focus=count, why="where tests are added")]
         elif place:
-            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=_OF_OTHERS)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=_OF_OTHERS)]
             wants = [replace(want, level=Level.LIKELY, order=_BEHIND * place + want.order) for want in wants]
         elif count_tokens(text) <= SMALL_FILE:
             wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
         else:
-            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=more)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=more)]
         views.append(
             file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
         )
@@ -139,7 +146,9 @@ def _place_of_tests(text: str, count: int) -> Iterator[Want]:
     yield Want(first=count - _END + 1, last=count, order=EDGE, focus=count, why="where tests are added")
 
 
-def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float], *, room: int) -> Iterator[Want]:
+def _near_tests(
+    text: str, tests: Sequence[Symbol], weights: Mapping[str, float], told: _Quotations, *, room: int
+) -> Iterator[Want]:
     """The test that speaks most of what matters, the fixtures, the end of the class around it, and further tests, nearest first.
 
     Args:
@@ -149,9 +158,11 @@ def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float]
     rows = text.split("\n")
     said = [words_in(rows, [one]) for one in tests]
     rare = {word: math.log(1 + len(tests) / (1 + sum(word in one for one in said))) for word in weights}
+    named = told.scores(rows, tests)
     scores = [
-        sum(weights[word] * rare[word] for word in weights if word in words or _bears(test, word, weights[word]))
-        for test, words in zip(tests, said, strict=True)
+        score
+        + sum(weights[word] * rare[word] for word in weights if word in words or _bears(test, word, weights[word]))
+        for test, words, score in zip(tests, said, named, strict=True)
     ]
     order = sorted(range(len(tests)), key=lambda place: (-scores[place], tests[place].end_line - tests[place].line))
     near = [tests[place] for place in order if scores[place] > 0] or [tests[place] for place in order[:1]]
@@ -168,6 +179,26 @@ def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float]
         if room < 0:
             return
         yield Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=place, why="a test of the same things")
+
+
+class _Quotations:
+    """What a request quotes, and the stems of its words."""
+
+    def __init__(self, request: str) -> None:
+        found = (next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(request))
+        self._quoted = dict.fromkeys(one for one in found if len(one) >= _SHORT_NAME)
+        self._stems = {one for word in re.findall(r"\w+", request) for one in stems_of(word) if len(one) >= _SHORT_NAME}
+
+    def scores(self, rows: Sequence[str], tests: Sequence[Symbol]) -> list[float]:
+        """How much of it stands in each test, and in its name; what stands in few tests says more."""
+        held = []
+        for one in tests:
+            inside = "\n".join(rows[one.line - 1 : one.end_line])
+            quoted = {text for text in self._quoted if text in inside}
+            named = {stem for word in re.findall(r"\w+", one.name) for stem in stems_of(word)}
+            held.append(quoted | {f"={stem}" for stem in named & self._stems})
+        known = Counter(key for keys in held for key in keys)
+        return [sum(_OF_TOLD * math.log(1 + len(tests) / (1 + known[key])) for key in keys) for keys in held]
 
 
 def _bears(test: Symbol, word: str, weight: float) -> bool:

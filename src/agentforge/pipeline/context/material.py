@@ -155,6 +155,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         names=_changed_names(spec) or [name for _, name, _ in places],
         named=named,
         words=terms_of(state.brief.request),
+        request=state.brief.request,
     )
     asks = _asks(state, spec)
     above = f"{specification_text(spec)}\n{asks.text}"

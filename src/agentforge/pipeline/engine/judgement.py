@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
 from agentforge.contracts.check import check
-from agentforge.contracts.contract import CommandResult
+from agentforge.contracts.contract import CommandResult, Contract
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage
 from agentforge.workspace.sandbox.box import Box
-
-if TYPE_CHECKING:
-    from agentforge.contracts.contract import Contract
 
 _TIMEOUT_S = 600.0
 

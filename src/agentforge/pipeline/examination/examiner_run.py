@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from agentforge.agent.effects import CallModel, FinishStep
+from agentforge.agent.effects import CallModel, Effect, FinishStep
 from agentforge.agent.limits import exhausted, time_left_s
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_finish_step
@@ -26,6 +26,7 @@ from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.state.run_state import RunState
 from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
 from agentforge.pipeline.context.candidates import likely_views
@@ -47,6 +48,7 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import StartStage
 from agentforge.pipeline.model.prompt_text import terms_of
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, Stage, texts
 from agentforge.safety.text.redaction import redact
@@ -57,11 +59,6 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.code.bodies import bodies
 from agentforge.workspace.code.relevance import rank
 from agentforge.workspace.code.symbols import language_of
-
-if TYPE_CHECKING:
-    from agentforge.agent.effects import Effect
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
 
 _STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
 _CANDIDATES = 8

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.events.fold.delivered import judged
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.examination.examiner import changed_files, request_words
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.workspace.code.symbols import implementations, outline_of
 
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
-
-_MOST_NAMES = 15
+_MOST_NAMED = 15
 _SHOWN = ("function", "class", "method", "type", "variable")
 
 
@@ -47,8 +44,8 @@ def interface(state: RunState, runtime: Runtime) -> str:
 
 def _rest(names: Sequence[str]) -> list[str]:
     """The names of what is as before and what the request does not name, in a line."""
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return [f"- as before, too: {', '.join(names[:_MOST_NAMES])}{more}"] if names else []
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return [f"- as before, too: {', '.join(names[:_MOST_NAMED])}{more}"] if names else []
 
 
 def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from agentforge.events import kinds
 from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.safety.text.boundary import unwrap
 from agentforge.tools.base import Observation
-
-if TYPE_CHECKING:
-    from agentforge.events import kinds
-    from agentforge.pipeline.model.runtime import Runtime
 
 _FENCE = re.compile(r"<untrusted (\S+)>\n")
 

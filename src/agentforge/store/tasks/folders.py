@@ -211,7 +211,6 @@ def _task_folders(repo: Path) -> list[Path]:
 
 
 def _summary(folder: Path, known: dict[str, str] | None) -> dict[str, Any]:
-
     look = look_at(folder, known)
     kept = read_summary(folder) if look == "chain holds" else None
     if kept is not None and "progress" in kept[1] and _ends_with(folder / LOG, head=kept[0]):

@@ -92,7 +92,6 @@ def _native(module: Any) -> list[Tool]:
 
 
 def _of_classes(module: Any, root: Path) -> list[Tool]:
-
     classes = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Base)]
     own = [one for one in classes if one is not Base and one.__module__ == module.__name__]
     return [_wrapped(one(Config(cwd=root)), root) for one in own]
@@ -138,7 +137,6 @@ def _schema(given: Any) -> Any:
 
 
 def _run(made: Any, arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
     wrong = made.validate_params(dict(arguments))
     if wrong:
         raise ToolError(failed(f"{made.name}: {wrong[0]}", error_type="bad-arguments", text="\n".join(wrong)))

@@ -15,11 +15,11 @@ from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.tools.base import Observation, ToolError, failed
 from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, filled_in, prompt_of
+from agentforge.tools.mcp.spec import ServerSpec
 
 if TYPE_CHECKING:
     from mcp import Client
 
-    from agentforge.tools.mcp.spec import ServerSpec
 
 State = Literal["idle", "starting", "ready", "failed"]
 _CHANGED = ("notifications/tools/list_changed", "notifications/prompts/list_changed")

@@ -200,7 +200,6 @@ def _page(
 
 
 def _proxy_of(parts: SplitResult) -> SplitResult | None:
-
     try:
         return proxy_for(parts)
     except ModelNotConfigured as exc:
@@ -208,7 +207,6 @@ def _proxy_of(parts: SplitResult) -> SplitResult | None:
 
 
 def _credentials(proxy: SplitResult) -> dict[str, str]:
-
     return proxy_credentials(proxy)
 
 

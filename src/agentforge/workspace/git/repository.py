@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ConflictError, RepositoryError, ToolchainError
 from agentforge.workspace.files.file_access import remove_tree
@@ -19,11 +18,8 @@ from agentforge.workspace.git.command import (
     identity_environment,
     refused,
 )
-from agentforge.workspace.git.diff import changed_paths, diff_trees
+from agentforge.workspace.git.diff import Change, changed_paths, diff_trees
 from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write_snapshot
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.diff import Change
 
 __all__ = ["AGENTFORGE", "Git", "Identity"]
 

@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Required, TypedDict, Unpack
+from subprocess import Popen
+from typing import IO, Required, TypedDict, Unpack
 
 from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError, StorageError
 from agentforge.workspace.git.queries import ignored_folders
-from agentforge.workspace.protection.reconciliation import Settlement, is_folder, permissions, scan
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.processes.process import Completed
-    from agentforge.workspace.protection.reconciliation import Looks, MayWrite, Settled
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.protection.reconciliation import (
+    Looks,
+    MayWrite,
+    Settled,
+    Settlement,
+    is_folder,
+    permissions,
+    scan,
+)
 
 
 class Guard:
@@ -81,7 +85,6 @@ class Guard:
         self._git.reset_files(self._root, tree, index=self._index)
 
     def _settle(self, now: Looks, may_write: MayWrite) -> Settled:
-
         tree, self._tree = self._tree, ""
         try:
             settled = Settlement(self._git, self._root, self._index, before=self._looks, now=now).settle(may_write)

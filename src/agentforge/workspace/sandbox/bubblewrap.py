@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
@@ -19,13 +19,10 @@ from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import ISOLATION, Box, Kind, Network, isolation
 from agentforge.workspace.sandbox.hostproxy import proxy_for
-from agentforge.workspace.sandbox.loopback import staying
+from agentforge.workspace.sandbox.loopback import SharedLoopback, staying
 from agentforge.workspace.sandbox.resource_limits import limited, own_group
 from agentforge.workspace.sandbox.seccomp import program
 from agentforge.workspace.sandbox.toolchain import child_environment
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 _CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
 _END_MS = 2000

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.facts.impact import near_tests
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
+from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.suite.test_environment import Edits, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.verification.stages.statements import new_ones, statements
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.small_models.generation.units import Unit
 
 _LOOKED_AT = 3
 _REACHED = "agentforge reached this"

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.tokens import cut_end, cut_middle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PREFILL = "```python\n"
 """An answer begins inside of a code block, before `def`: a begun signature costs more right answers than it saves."""

@@ -9,10 +9,9 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from agentforge.conformance.engine.check_engine import compare, contracts_in
-from agentforge.conformance.engine.finding import finding_from
+from agentforge.conformance.engine.check_engine import CheckReport, compare, contracts_in
+from agentforge.conformance.engine.finding import Finding, finding_from
 from agentforge.conformance.engine.violation import violation_id
 from agentforge.conformance.repair.fix import fix_findings
 from agentforge.events.state.run_state import RunState
@@ -25,16 +24,10 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits, fresh_checkout, run_tree
+from agentforge.suite.test_environment import Edits, Rig, fresh_checkout, run_tree
 from agentforge.verification.source.evasion import new_suppressions
 from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
 from agentforge.workspace.code.relevance import is_test_path
-
-if TYPE_CHECKING:
-    from agentforge.conformance.engine.check_engine import CheckReport
-    from agentforge.conformance.engine.finding import Finding
-    from agentforge.suite.test_environment import Rig
-
 
 _ABOUT_TYPES = frozenset({"mypy", "ty", "pyright", "imports"})
 """Their findings can mean that a module which the file imports is wrong."""
@@ -203,7 +196,6 @@ FIX_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 
 
 def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, object]:
-
     base, rig = state.work.trees["baseline"], runtime.rig()
     changes = runtime.git.changed(base, tree)
     targets = targets_of(state)
@@ -239,7 +231,6 @@ def _left_of(targets: list[Finding], report: CheckReport) -> tuple[list[dict[str
 
 
 def _out_of_scope(paths: list[str], scope: tuple[str, ...]) -> list[str]:
-
     return [path for path in paths if not any(matches(one, path) for one in scope)]
 
 
