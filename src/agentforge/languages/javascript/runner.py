@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,7 @@ from typing import Any
 
 from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.project import is_test
+from agentforge.languages.javascript.scripts import read_package
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -29,15 +31,12 @@ _TAKES_VALUE = frozenset(
         "--preset", "--transform", "--testEnvironment",
     }
 )  # fmt: skip
-_TAKES_SEVERAL = frozenset(
-    {
-        "--projects", "--roots", "--testMatch", "--testRegex", "--setupFiles", "--setupFilesAfterEnv", "--selectProjects",
-        "--ignoreProjects", "--testPathIgnorePatterns", "--modulePathIgnorePatterns", "--watchPathIgnorePatterns",
-        "--transformIgnorePatterns", "--coveragePathIgnorePatterns", "--coverageReporters", "--collectCoverageFrom",
-        "--moduleDirectories", "--moduleFileExtensions", "--modulePaths", "--snapshotSerializers", "--unmockedModulePathPatterns",
-    }
-)  # fmt: skip
+_TAKES_SEVERAL = (
+    r"--(?:roots|testMatch|testRegex|setupFiles\w*|collectCoverageFrom"
+    r"|\w*(?:[pP]rojects|Patterns|Reporters|Directories|Extensions|Paths|Serializers))"
+)
 """Options of jest that take every word up to the next option."""
+_JEST_SHUFFLES = (29, 5)
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
@@ -54,7 +53,7 @@ def run_javascript(
     """Run the suite, or the files of the named tests.
 
     Args:
-        seed: order of the tests where the runner can shuffle (vitest, jest).
+        seed: order of the tests where the runner can shuffle (vitest, jest from 29.5 on).
     Side effects: a file with planted tests stands in the checkout while the tests run. Where the configuration keeps it out,
     the tests run a second time, with the planted ones beside a file that was run.
     """
@@ -92,7 +91,8 @@ def _run(
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
     place = _plant(plan, ground, word, [beside] if beside else files, drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed, checkout=ground.checkout)
+    order = seed if _shuffles(plan, ground) else None
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
@@ -109,6 +109,14 @@ def _run(
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
     return judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
+
+
+def _shuffles(plan: TestPlan, ground: TestSandbox) -> bool:
+    """Whether the installed runner takes an order; jest before 29.5 ends with an error when it is given one."""
+    if plan.runner != "jest":
+        return True
+    version = str(read_package(ground.mount_at / "node_modules" / "jest" / "package.json").get("version", ""))
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= _JEST_SHUFFLES
 
 
 def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
@@ -206,7 +214,7 @@ def _told_apart(words: Sequence[str], *, runner: str) -> tuple[list[str], list[s
         is_option = word.startswith("-") and values_follow != 1
         (options if values_follow or is_option else paths).append(word)
         if is_option:
-            several = runner == "jest" and word.partition("=")[0] in _TAKES_SEVERAL
+            several = runner == "jest" and re.fullmatch(_TAKES_SEVERAL, word.partition("=")[0]) is not None
             values_follow = len(words) if several else int(word in _TAKES_VALUE)
         elif values_follow:
             values_follow -= 1
