@@ -235,7 +235,8 @@ def _heading(text: str, start: int, end: int, heads: Sequence[re.Match[str]]) ->
     """
     line = text.rfind("\n", 0, end) + 1
     above = bisect_left(heads, line, key=lambda match: match.start())
-    for match in reversed([*heads[:above], *_HEAD.finditer(text, line, end)]):
+    last = _HEAD.match(text, line, end)
+    for match in reversed([*heads[:above], *([last] if last else [])]):
         head = match.group("head")
         if _HEAD_OBSERVED.match(head):
             return "observed"
