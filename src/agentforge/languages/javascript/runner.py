@@ -11,6 +11,7 @@ from typing import Any
 
 from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.project import is_test
+from agentforge.languages.javascript.scripts import read_package
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -29,6 +30,7 @@ _TAKES_VALUE = frozenset(
         "--preset", "--transform", "--testEnvironment",
     }
 )  # fmt: skip
+_JEST_SHUFFLES = (29, 5)
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
@@ -45,7 +47,7 @@ def run_javascript(
     """Run the suite, or the files of the named tests.
 
     Args:
-        seed: order of the tests where the runner can shuffle (vitest, jest).
+        seed: order of the tests where the runner can shuffle (vitest, jest from 29.5 on).
     Side effects: a file with planted tests stands in the checkout while the tests run.
     """
     with borrowed(plan, ground):
@@ -58,7 +60,8 @@ def run_javascript(
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
     place = _plant(plan, ground, word, files, drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed, checkout=ground.checkout)
+    order = seed if _shuffles(plan, ground) else None
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
@@ -77,6 +80,14 @@ def run_javascript(
     chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
     run = judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
     return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
+
+
+def _shuffles(plan: TestPlan, ground: TestSandbox) -> bool:
+    """Whether the installed runner takes an order; jest before 29.5 ends with an error when it is given one."""
+    if plan.runner != "jest":
+        return True
+    version = str(read_package(ground.mount_at / "node_modules" / "jest" / "package.json").get("version", ""))
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= _JEST_SHUFFLES
 
 
 def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:

@@ -34,7 +34,7 @@ from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 _END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
 _MOST_TESTS = 400
-_TEST_FILES = 3
+_LIKELY_FILES = 2
 _BEHIND = 4
 """So many tests of a likely file come before those of the next one."""
 _OF_NEAR, _OF_OTHERS = 1000, 300
@@ -58,6 +58,8 @@ def style_views(
     names: Iterable[str] = (),
     named: Iterable[str] = (),
     words: Iterable[str] = (),
+    likely: int = _LIKELY_FILES,
+    more: int = _OF_NEAR,
     request: str = "",
 ) -> list[View]:
     """The test file that shows how the named symbols are tested: its imports and fixtures, the nearest test, its end.
@@ -71,6 +73,8 @@ def style_views(
         names: symbols that matter.
         named: test files that earlier artifacts named; where there are any, no other is shown.
         words: of the request.
+        likely: how many files are shown besides where none was named.
+        more: tokens of further tests of the nearest file.
         request: tests that hold what it quotes, or bear its words in their names, are nearer.
     """
     told = _Quotations(request)
@@ -79,7 +83,7 @@ def style_views(
     stems = [stem for path in near if (stem := Path(path).stem.strip("_")) not in ("", "index", "mod", "lib")]
     weights = dict.fromkeys(words, 0.25) | dict.fromkeys(stems, 0.5) | dict.fromkeys(symbols, 1.0)
     named, views = list(named), []
-    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named)):
+    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named, most=1 + likely)):
         text = source_text(root, path) or ""
         found, blocks = symbols_of(path, text), tests_in(path, text)
         count = len(text.rstrip("\n").split("\n"))
@@ -91,7 +95,7 @@ def style_views(
         elif count_tokens(text) <= SMALL_FILE:
             wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
         else:
-            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=_OF_NEAR)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=more)]
         views.append(
             file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
         )
@@ -99,7 +103,7 @@ def style_views(
 
 
 def _test_files(
-    root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str]
+    root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str], *, most: int
 ) -> list[str]:
     """The test files that were named, else those that most likely test what matters: that speak of it, rare words more."""
 
@@ -119,7 +123,7 @@ def _test_files(
         return spoken + kin - 3.0 * (name == "conftest") - helps
 
     best = sorted(present, key=lambda path: (-score(path), -speech[path].total(), path))
-    return [path for path in best if path in named] or best[:_TEST_FILES]
+    return [path for path in best if path in named] or best[:most]
 
 
 def tests_in(path: str, text: str) -> list[Symbol]:

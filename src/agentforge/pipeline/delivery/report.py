@@ -12,6 +12,7 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.verification import notes
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.examination.settlement import AS_BEFORE
 from agentforge.pipeline.facts.inspection import inert_words
 from agentforge.pipeline.facts.roads import file_kinds, road_notes
 from agentforge.pipeline.facts.speed import speed_limits, speed_notes
@@ -174,14 +175,16 @@ def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
 
 def _examined(state: RunState) -> str:
     """What came of the examiner's tests, and what it cost; "" where there were none."""
-    counts = Counter(str(row.get("verdict")) for row in items(state.work.facts.get(EXAMINE, {}).get("rows")))
+    rows = items(state.work.facts.get(EXAMINE, {}).get("rows"))
+    counts = Counter(str(row.get("verdict")) for row in rows)
     if not counts:
         return ""
     spent = [one for one in state.usage.spending.values() if one.stage == EXAMINE]
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
-    return f"tests written from the request and the public interface alone: {told}; {cost}"
+    idle = "".join(f"; {row.get('test')}: {AS_BEFORE}" for row in rows if row.get("why") == AS_BEFORE)
+    return f"tests written from the request and the public interface alone: {told}{idle}; {cost}"
 
 
 def _mapping(value: object) -> Mapping[str, object]:

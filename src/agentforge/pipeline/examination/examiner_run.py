@@ -65,6 +65,8 @@ _CANDIDATES = 8
 _TIME_LIMIT_S = 180.0
 _TEST_LIMIT_S = 30.0
 _SAID = 1500
+_OF_TESTS = 200
+"""Tokens of tests of the project beside the nearest one: how they look is all that they are shown for."""
 _OVERHEAD = 60
 """Tokens of headings and message framing."""
 _SHARE = 2
@@ -124,7 +126,7 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
         frame = count_tokens(_prompt(state, runtime)) + _OVERHEAD
         if needed < counted_limit(runtime.step_tokens) - frame:
             room = max(needed, counted_limit(runtime.step_tokens // _SHARE) - frame)
-            page = fill([*law, *_before(state, runtime)], room=room)
+            page = fill([*law, *_before(state, runtime)], room=room, least=Level.NAMED)
             text = redact(page.text, secrets=runtime.secrets).text
             material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))
     yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
@@ -163,7 +165,7 @@ def _before(state: RunState, runtime: Runtime) -> list[Section]:
         views = [code_view(root, path, names=terms, lines=edits[path], state=told) for path in files]
         found = rank(root, terms, text=words, limit=_CANDIDATES)
         sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
-        styles = style_views(root, near=files, tests=tests, words=terms)
+        styles = style_views(root, near=files, tests=tests, words=terms, likely=0, more=_OF_TESTS)
         return [
             *(one for one in views if one is not None),
             *likely_views(root, sources, bodies(root, sources)),
@@ -323,7 +325,7 @@ def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
 
 def recorded_looks(event: kinds.Examined) -> Looks:
     """What running the tests gave, as the record has it."""
-    told = ("held", "got", "before", "unchecked")
+    told = ("held", "got", "before", "same", "unchecked")
     tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows if not row.get("example")}
     return Looks(path=event.path, tests=tests, unrunnable=event.unrunnable, reason=event.reason)
 
@@ -333,15 +335,20 @@ def _run(rig: Rig, tree: str, path: str, source: str) -> SuiteRun:
 
 
 def _look(now: TestOutcome, before: TestOutcome | None) -> Json:
-    failure = now.failure
-    got = f"{failure.exc_type}: {failure.message}".strip(": ") if failure else ""
+    got = _said_of(now)
     ran = now.outcome in ("passed", "failed", "error")
     return {
         "held": now.passed,
         "got": got,
         "before": before.outcome if before else "",
+        "same": bool(got) and before is not None and not before.passed and _said_of(before) == got,
         "unchecked": "" if ran else f"it was {now.outcome}",
     }
+
+
+def _said_of(one: TestOutcome) -> str:
+    failure = one.failure
+    return f"{failure.exc_type}: {failure.message}".strip(": ") if failure else ""
 
 
 def _unrunnable(run: SuiteRun) -> str:
