@@ -129,7 +129,6 @@ class EditorAgent:
         self, cwd: str | None = None, cursor: str | None = None, **_others: Any
     ) -> ListSessionsResponse:
         """List the sessions, newest first, of one folder or of all."""
-
         if cursor and not cursor.isdecimal():
             raise RequestError(_INVALID, f"{cursor!r} is no cursor of this agent")
         folder, environ, _ = await self._thread(lambda: self._open_place(cwd or str(Path.cwd()), {}))

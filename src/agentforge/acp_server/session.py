@@ -115,7 +115,6 @@ class EditorSession:
         Raises:
             UsageError: there is none of that name, or it cannot have that value.
         """
-
         if option == "mode":
             self.set_mode(value)
         elif option == "approval":

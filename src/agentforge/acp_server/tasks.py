@@ -140,7 +140,6 @@ def _resumed(session: EditorSession, task_id: str, watch: _Watch) -> RunResult:
 
 def _waiting(session: EditorSession) -> RunResult | None:
     """The session's task when it waits for an answer."""
-
     task_id = str(session.chat.state.talk.settings.get("task") or "")
     if not task_id:
         return None

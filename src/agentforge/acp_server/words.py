@@ -48,7 +48,6 @@ class Said:
 
 def said_of(blocks: Sequence[Any], root: Path) -> Said:
     """Read the blocks of a prompt; links to files of the workspace become mentions, embedded texts become notes."""
-
     words: list[str] = []
     notes: list[str] = []
     for block in blocks:
@@ -80,7 +79,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
     Args:
         models: the one that answers first, then others.
     """
-
     approvals = {str(name): meaning for name, meaning in MODE_MEANING.items()}
     return [
         _select("mode", "Mode", "mode", mode, {name: words for name, (_, words) in MODES.items()}),
@@ -91,7 +89,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
 
 def commands_now() -> AvailableCommandsUpdate:
     """The slash commands that an editor offers."""
-
     rows = []
     for name, command in commands().items():
         if name == command.name and name not in _UNFIT:

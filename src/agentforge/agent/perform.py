@@ -35,7 +35,6 @@ from agentforge.tools.dispatch.invocation import (
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
-
     call = state.progress.turn.calls[effect.index]
     if effect.refusal:
         denied = Observation(

@@ -85,7 +85,6 @@ def _text(text: str) -> str:
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
     """A reply that only holds an artifact as JSON text is taken as the call that it means."""
-
     found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
     if found is None:
         return reply

@@ -27,7 +27,6 @@ def contract_set(repo: Path | None, carried: Mapping[str, str] | None = None) ->
     Raises:
         ContractInvalid: a file that is not UTF-8 or not a contract.
     """
-
     folders = () if repo is None else contracts_folders(repo, os.environ)
     files = {path: text for folder in folders for path, text in _texts(folder, full_name=True).items()}
     own = {source: text for source, text in files.items() if not is_for_code(text, source=source)} | dict(carried or {})

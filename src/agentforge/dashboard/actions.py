@@ -104,7 +104,6 @@ async def form_of(request: Request) -> Form:
 
 def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """Record an answer; then go on, unless that is not wanted."""
-
     decision, text = answer_of(form)
     address = f"{folder.name}.{form.get('escalation', '')}"
     settings = load(repository.path, board.environ)  # the answer travels where they name a remote
@@ -156,7 +155,6 @@ def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -
 
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """End a task; a process of ours that drives it is stopped first."""
-
     if board.children.interrupt(folder):
         board.children.wait(folder, seconds=_STOPPING_S)
     settings = load(repository.path, board.environ)

@@ -55,7 +55,6 @@ def _asked(request: Request, board: Board, token: str) -> dict[str, Any]:
 
 def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[str, Any]:
     """Use the link up, then record the answer, then go on with the task."""
-
     if board.door.read_only:
         raise ConflictError("this dashboard is read-only", hint="use the command of the message")
     grant, state, _ = _opened(request, board, form.get("token", ""))
@@ -81,7 +80,6 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
         ConflictError: it was used, or the question has its answer.
         RepositoryError: its task is not where it was.
     """
-
     if urlsplit(f"//{request.headers.get('host', '')}").hostname not in _LOCAL:
         raise UsageError("links work on the machine of the dashboard only", hint="use the command of the message")
     grant = verify(link_key(_folder(board)), token, now=int(time.time()))

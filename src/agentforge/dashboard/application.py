@@ -80,7 +80,6 @@ def _static(request: Request) -> Response:
 
 async def _login(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer whoever has no cookie: a page that takes the token out of the address, or asks for it."""
-
     await page("login.html", status=401)(scope, receive, send)
 
 
@@ -96,7 +95,6 @@ def _missing(request: Request, error: Exception) -> Response:
 
 def _told(request: Request, status: int, **words: str) -> Response:
     """A page about an error; nothing is read for it, since reading may be what went wrong."""
-
     return page("error.html", status=status, path=request.url.path, read_only=False, waiting_count=0, **words)
 
 

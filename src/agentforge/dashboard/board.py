@@ -43,7 +43,6 @@ def board_of(request: Request) -> Board:
 
 def show(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a page with what all pages need."""
-
     board = board_of(request)
     waiting = sum(len(task.get("open_escalations", ())) for task in board.ground.tasks())
     shared: Mapping[str, Any] = {

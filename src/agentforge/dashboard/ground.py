@@ -106,7 +106,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-
         repository = self.find(key)
         if not repository.path.is_dir():
             raise UsageError(
@@ -217,7 +216,6 @@ class Registered:
         Raises:
             ConfigError: the registry is broken, and was so from the beginning.
         """
-
         found = _stat(str(registry_file(self._environ)))
         stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
         if self._read[0] != stamp:
@@ -241,14 +239,12 @@ def named_repositories(paths: Sequence[Path]) -> list[Repository]:
     Raises:
         RepositoryError: one of the folders belongs to no repository.
     """
-
     tops = list(dict.fromkeys(repository_of(path) for path in paths))
     return [Repository(name=top.name, path=top) for top in tops]
 
 
 def _marks(repository: Repository) -> list[Mark]:
     """When the log and the lease of each task were written last, by turns."""
-
     found: list[Mark] = []
     try:
         folders = sorted(entry.path for entry in os.scandir(tasks_folder(repository.path)) if entry.is_dir())

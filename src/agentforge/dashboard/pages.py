@@ -67,7 +67,6 @@ def tasks_page(request: Request) -> Response:
 
 def waiting_page(request: Request) -> Response:
     """Every question that waits for a human, oldest first; then the tasks that stand still, the latest first."""
-
     board = board_of(request)
     rows: list[dict[str, Any]] = []
     for task in reversed(board.ground.tasks()):
@@ -121,7 +120,6 @@ def metrics_text(tasks: Sequence[Mapping[str, Any]]) -> str:
 
     All are gauges: what they count comes from run folders, which `agentforge gc` may remove.
     """
-
     every = [task for task in tasks if task["standing"] != "damaged"]
     # what an attempt counts is counted by its task, but for money, which each counts alone
     readable = [task for task in every if not attempt_of(task["task_id"], task.get("parent") or "")]

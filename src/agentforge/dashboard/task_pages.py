@@ -103,7 +103,6 @@ def head_of(request: Request, reading: Reading) -> dict[str, Any]:
 
 def to_approve(state: RunState) -> dict[str, Any] | None:
     """The artifact of the current stage as it was judged last; None before that, and when it was accepted."""
-
     judged = (
         state.review.verdict.artifact
         if state.review.verdict and state.progress.stage not in ("", *state.work.artifacts)
@@ -170,7 +169,6 @@ def _verification(_request: Request, reading: Reading) -> dict[str, Any]:
 
 def _sections(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """The document cut at its headings of level 2."""
-
     sections: list[dict[str, Any]] = []
     for block in blocks:
         if isinstance(block, Heading) and block.level == 2:

@@ -107,7 +107,6 @@ def _conversed(
     outside: Path,
 ) -> InjectionResult:
     """The same for a case that is a conversation."""
-
     done = converse(_filled(case.talk, words), ground, secret=_CANARY)
     problems = [*done.problems, *_changes(ground, outside, before)]
     return InjectionResult(
@@ -212,7 +211,6 @@ def _changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 
 def _wrong_branch(result: RunResult, ground: EvalFixture) -> list[str]:
     """Files of the branch that the honest work does not touch, and the secret in it."""
-
     made = result.state.work.delivered
     if not made:
         return []

@@ -61,7 +61,6 @@ class _Seen:
 
     def watch(self, event: Event, _state: RunState) -> None:
         """Take down one event."""
-
         if isinstance(event, ToolFinished):
             if event.status == "denied":
                 self.denied.append(event.name)
@@ -170,7 +169,6 @@ def _branches(repo: Path) -> list[str]:
 
 def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
-
     made = result.state.work.delivered or {}
     place = ground.folder / "plain"
     shutil.rmtree(place, ignore_errors=True)

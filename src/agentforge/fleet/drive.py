@@ -59,7 +59,6 @@ class Driver:
         self, repo: Path, task_id: str, environ: Mapping[str, str], *, limits: GivenLimits | None = None
     ) -> RunResult:
         """Go on with a run until it ends or waits; `limits` are those that hold from now on."""
-
         settings = load(repo, environ)
         fetch_newer(repo, task_id, settings=settings)  # another machine may have driven it before
         limiter = limiter_of(settings, environ)
@@ -74,7 +73,6 @@ def main(arguments: list[str]) -> int:
     Returns:
         The exit code of the run.
     """
-
     _die_with_parent(int(arguments[2]))
     driver = Driver()
     signal.signal(signal.SIGTERM, driver.stop)

@@ -33,7 +33,6 @@ def queue_parts(ledger: Ledger, job: Job) -> list[Job]:
     Raises:
         StorageError: the database does not answer.
     """
-
     if first_record(job.folder).get("workflow") != "split":
         return []
     try:

@@ -34,7 +34,6 @@ class Ground:
 
     def settings(self) -> Settings:
         """The settings as they are now."""
-
         return load(self.cwd, self.environ)
 
     def look(self, task_id: str) -> RunResult:
@@ -56,7 +55,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-
         return (looking.task_folder(self.cwd, task_id) / LOG).stat().st_size
 
     def begin(self, arguments: Sequence[str], *, title: str) -> Job:

@@ -76,7 +76,6 @@ class CommandChannel:
         Raises:
             ToolchainError: it is missing, fails, or takes longer than 10 s.
         """
-
         value = canonical_bytes({**asdict(message), "body": message.body}) + b"\n"
         done = run(self._argv, cwd=None, env=self._environ, timeout_s=_TIMEOUT_S, stdin=value)
         if done.exit_code != 0:
@@ -210,7 +209,6 @@ class Desktop:
         Raises:
             ToolchainError: notify-send is missing, or there is no desktop.
         """
-
         urgency = "critical" if message.commands else "normal"
         argv = ["notify-send", "--app-name=AgentForge", f"--urgency={urgency}", "--", message.title, message.body]
         done = run(argv, cwd=None, env=self._environ, timeout_s=_DESKTOP_TIMEOUT_S)

@@ -84,7 +84,6 @@ def box_of(
     lasting: bool = False,
 ) -> Box:
     """What a command of a conversation sees."""
-
     return Box(
         workspace=root,
         mount_at=root,

@@ -34,7 +34,6 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 def _writes(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """The paths that the headers of the patch name."""
-
     strip = number(arguments, "strip", default=1)
     names = [name for patch in parse_patch(text(arguments, "patch")) for name in (patch.old, patch.new) if name]
     plain = [name if strip == 1 and name[:2] not in ("a/", "b/") else strip_name(name, strip=strip) for name in names]

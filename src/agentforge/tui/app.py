@@ -291,7 +291,6 @@ class ScreenApp(App[int]):
 
     def action_keys(self) -> None:
         """Show the help."""
-
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(COMMANDS))
 

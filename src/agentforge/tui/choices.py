@@ -53,7 +53,6 @@ class Choices:
 
     def set_theme(self, name: str) -> None:
         """Choose a theme, for later sessions, too."""
-
         self._app.theme = name
         replace_file(self._theme_file, name.encode())
 
@@ -180,7 +179,6 @@ class Choices:
 
     def ask(self, asked: AskedApproval | AskedQuestion) -> None:
         """Put a question on the screen; several stand behind each other."""
-
         self._app.bell()
         if isinstance(asked, AskedApproval):
             approval = ApprovalScreen(asked.question, guarded=bool(self._app.prompt.text))
@@ -229,7 +227,6 @@ class Choices:
 
     def _put(self, rows: list[Waiting]) -> None:
         """Ask the oldest; the next ones when it is answered."""
-
         row, rest = rows[0], rows[1:]
         options = row.item.options or _decisions_of(row)
         title = f"{row.address} ({row.item.kind}, {row.item.stage})"

@@ -75,7 +75,6 @@ def commands_for(chat: Chat, begun: str, extra: Sequence[tuple[str, str]]) -> tu
     Returns:
         The part that is replaced, and the rows.
     """
-
     name, space, rest = begun[1:].partition(" ")
     known = known_commands(chat)
     if space:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.composition.project import Project
 from agentforge.app.composition.run_hooks import hook_engine
 from agentforge.app.composition.scratch import scratch_of
-from agentforge.app.composition.secret_words import secrets_of
 from agentforge.app.proof.keyring import own_signer
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.sessions.instructions import found_instructions, read_instructions
@@ -37,6 +36,7 @@ from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.runtime import Runtime, no_guest
 from agentforge.proof.envelope import Signer
+from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.log.run_log import RunLog
 from agentforge.testing.cache import ResultCache
 from agentforge.workspace.git.repository import Git
@@ -74,7 +74,6 @@ class Models:
         Raises:
             ModelNotConfigured: none was chosen and none was found.
         """
-
         first = choose(self.settings, self.environ, flag=flag_of(self.settings, stage, self.flag), stage=stage or None)
         key = f"{first.provider}/{first.name}"
         if key not in self._open:
@@ -98,7 +97,6 @@ class Models:
         Raises:
             ModelNotConfigured: none was chosen and none was found.
         """
-
         return profile_named(choose(self.settings, self.environ, flag=self.flag).profile)
 
     def limits(self, profile: str) -> dict[str, int | float | None]:
@@ -159,7 +157,7 @@ def wire(
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
     scratch, git = scratch_of(worktree), opened or Git(repo)
-    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
+    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), known_secrets(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
@@ -220,7 +218,6 @@ def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], G
 
 def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
     """What the repository's top folder says to agents; nothing before a person trusted it."""
-
     file = found_instructions(repo)
     if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
         return ""
@@ -315,7 +312,6 @@ def _network(settings: Settings) -> Network:
 
 def price(reply: ModelReply) -> float | None:
     """What a reply cost in USD, None when the price is unknown."""
-
     return cost_usd(reply.model, reply.usage)
 
 

@@ -31,7 +31,6 @@ class Project:
     @cached_property
     def tops(self) -> tuple[Path, ...]:
         """The folders from which something is loaded, the repository's first."""
-
         return project_tops(self.root, self._environ)
 
     def holds(self, kind: str) -> bool:
@@ -45,7 +44,6 @@ class Project:
 
     def holds_file(self, file: Path) -> bool:
         """Whether a file with instructions may be read to the model."""
-
         top = self.top_of(file)
         if file.parent == top:
             return self.holds("instructions")

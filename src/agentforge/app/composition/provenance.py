@@ -25,7 +25,6 @@ def digests(
     settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes], added: Sequence[Added] = ()
 ) -> dict[str, object]:
     """Digests of settings, contracts, prompts and others' stages; supplied tests and those stages are blobs of the run."""
-
     blobs = Blobs(folder / "blobs")
     return {
         **current_digests(settings, repo),
@@ -36,7 +35,6 @@ def digests(
 
 def kept_stages(added: Sequence[Added], blobs: Blobs) -> dict[str, object]:
     """The digest of others' stages, whose texts are stored as blobs of the run."""
-
     for one in added:
         blobs.put(one.content)
     return {"stages": stages_digest([one.row for one in added])}
@@ -44,7 +42,6 @@ def kept_stages(added: Sequence[Added], blobs: Blobs) -> dict[str, object]:
 
 def current_digests(settings: Settings, repo: Path) -> dict[str, object]:
     """Digests of what a run would depend on if it began now."""
-
     return {
         "settings": settings.digest(),
         "contracts": contract_set(repo).digest,

@@ -14,7 +14,6 @@ from agentforge.workspace.git.repository import Git
 
 def listing(cwd: Path) -> list[TaskRow]:
     """The tasks of the repository, newest first."""
-
     return list_tasks(repository(cwd))
 
 
@@ -25,7 +24,6 @@ def load(cwd: Path, task_id: str) -> RunResult:
         UsageError: there is no such task, or several fit.
         IntegrityError: its log was altered, damaged or cut off.
     """
-
     _, folder = find_task(repository(cwd), task_id)
     refuse_cut(folder)
     found = fold(folder)
@@ -44,7 +42,6 @@ def task_folder(cwd: Path, task_id: str) -> Path:
     Raises:
         UsageError: there is no such task, or several fit.
     """
-
     return find_task(repository(cwd), task_id)[1]
 
 
@@ -54,5 +51,4 @@ def repository(cwd: Path) -> Path:
     Raises:
         RepositoryError: there is none that can carry a task.
     """
-
     return Git.open(cwd).top

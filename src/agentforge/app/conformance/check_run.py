@@ -75,7 +75,6 @@ class CheckRun:
 
     def sarif(self) -> dict[str, object]:
         """All findings as SARIF 2.1.0; what is exempt or in the base line is suppressed, a crash is an unsuccessful run."""
-
         return to_sarif(
             [*(one.finding for one in self.violations), *self.notes],
             ran=self.report.ran,
@@ -109,7 +108,6 @@ def examine(wish: Wish, *, settings: Settings) -> CheckRun:
         ContractInvalid: a contract for code that cannot be read.
     Side effects: writes the views in `.agentforge/violations/`.
     """
-
     git = Git.open(wish.cwd)
     known = working_files(git)
     paths = _chosen(known, wish, top=git.top)
@@ -137,7 +135,6 @@ def write_baseline(wish: Wish, *, settings: Settings) -> CheckRun:
         VerificationFailed: a check could not do its work; a base line without its findings would call them new later.
     Side effects: writes `.agentforge/baseline.json`.
     """
-
     examined = examine(wish, settings=settings)
     if examined.report.crashed:
         crash = examined.report.crashed[0]
@@ -179,7 +176,6 @@ def holding(cwd: Path, *, settings: Settings) -> list[dict[str, str]]:
     Raises:
         ContractInvalid: a contract for code that cannot be read.
     """
-
     top = repository(cwd)
     table = settings.table("checks")
     disabled = texts(table.get("disable"))
@@ -231,7 +227,6 @@ def named(cwd: Path, text: str) -> dict[str, object]:
 
 def close(cwd: Path, violation_id: str) -> None:
     """Take a violation that is gone out of the listing."""
-
     folder = _folder(cwd)
     rows = [row for row in listed(cwd) if row["violation_id"] != violation_id]
     replace_file(folder / _INDEX, _index(rows))
@@ -283,7 +278,6 @@ def _asked(findings: Sequence[Finding], paths: Sequence[str], *, whole: bool) ->
 
 def _imported(git: Git, wish: Wish, paths: Sequence[str]) -> list[Finding]:
     """Findings of other tools: those of the given files, and those given before whose line still stands."""
-
     file = git.top / FOLDER / _IMPORTED
     kept = [finding_from(row) for row in json.loads(file.read_text("utf-8"))] if file.is_file() else []
     fresh = fresh_imports([wish.cwd / one for one in wish.imports], top=git.top)
@@ -302,7 +296,6 @@ def _lines(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]
 
 def _write_views(top: Path, examined: CheckRun, *, paths: frozenset[str] | None) -> None:
     """Write one file per violation and the index of them; what stood there about the files looked at is replaced."""
-
     ensure_agentforge_folder(top)
     folder = top / FOLDER
     rows = [one.value() for one in examined.violations]

@@ -73,7 +73,6 @@ def plan(target: FixTarget, start: StartOptions, *, settings: Settings, environ:
         ToolchainError: a check that is needed could not do its work.
     Side effects: takes violations that are gone out of the listing.
     """
-
     git = Git.open(start.cwd)
     base = base_commit(start, git, data=data_dir(environ))
     fixed = replace(start, base=None if start.include_dirty else base, workflow="fix")
@@ -89,7 +88,6 @@ def _by_id(
     target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[list[list[Violation]], tuple[str, ...]]:
     """One group per id; the listing only tells where to look."""
-
     groups: list[list[Violation]] = []
     gone: list[str] = []
     for text in target.ids:
@@ -115,7 +113,6 @@ def _by_rule(
     target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> list[list[Violation]]:
     """One group per rule, the rules in the order in which they were first found."""
-
     report, found = _measured(git, base, settings=settings, environ=environ)
     if report.crashed:
         crash = report.crashed[0]
@@ -134,7 +131,6 @@ def _by_rule(
 
 def _listed(top: Path, text: str) -> dict[str, object] | None:
     """The row of the last check that an id means; None when there is none."""
-
     rows = [row for row in known(top) if str(row["violation_id"]).startswith(text)]
     if len(rows) > 1:
         raise UsageError(f"{text!r} matches {len(rows)} violations", hint="give more characters of the id")

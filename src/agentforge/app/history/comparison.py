@@ -39,7 +39,7 @@ def compare(cwd: Path, first: str, second: str) -> Value:
         every row has an `a` and a `b`, None where a run has nothing of the kind.
     """
     a, b = load(cwd, first), load(cwd, second)
-    git = _repository(cwd)
+    git = Git.open(cwd)
     one, two = a.state, b.state
     return {
         "a": _run(a),
@@ -53,10 +53,6 @@ def compare(cwd: Path, first: str, second: str) -> Value:
         "verdicts": _rows(_verdicts(one), _verdicts(two)),
         "changes": _changes(one, two, git),
     }
-
-
-def _repository(cwd: Path) -> Git:
-    return Git.open(cwd)
 
 
 def _run(result: RunResult) -> Value:
@@ -167,7 +163,6 @@ def _requirements(state: RunState) -> Value:
 
 def _tests(result: RunResult) -> Value:
     """How every test ended in the last measurement of the run; where its runs do not agree, all ways."""
-
     evidence = result.state.work.evidence
     name = next((name for name in ("verify", "refactor", "green", "red", "baseline") if name in evidence), None)
     if name is None:

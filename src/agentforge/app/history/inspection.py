@@ -39,14 +39,13 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
         UsageError: there is no such step, or it has nothing of the kind.
         IntegrityError: the trail is damaged.
     """
-
     if show == "stages":
         return _stages(folder)
     records = _records(folder, step)
     if not records:
         load_state(folder)  # says why, when nothing at all can be read
     if step is not None and not records:
-        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+        raise UsageError(f"there is no step {step}", hint=f"the run has {last_step(folder)} steps")
     if show == "events":
         return records
     if show == "steps":
@@ -78,12 +77,11 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
         ConflictError: the body cannot be made again (another version, other settings of the model).
         IntegrityError: the trail is damaged.
     """
-
     events = [record.event for record in records_of_step(folder, step)]
     asked = [event for event in events if isinstance(event, ModelCalled)]
     replied = [event for event in events if isinstance(event, ModelReplied)]
     if not asked:
-        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+        raise UsageError(f"there is no step {step}", hint=f"the run has {last_step(folder)} steps")
     recorded = Blobs(folder / "blobs").get(asked[-1].request)
     if not replied or not replied[-1].sent:
         return recorded
@@ -93,7 +91,6 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
 
 def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:
     """The records of a step, with what followed from it before the next; of the whole run."""
-
     refuse_cut(folder)
     out: list[dict[str, Any]] = []
     for record in read(folder) if step is None else records_of_step(folder, step):
@@ -167,7 +164,6 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
 
 def _stages(folder: Path) -> list[dict[str, object]]:
     """The stages of the run in their order; of those from outside, where they came from and their text."""
-
     state, blobs = load_state(folder), Blobs(folder / "blobs")
     added = {str(row.get("name")): row for row in state.brief.added}
     out = []
@@ -187,10 +183,6 @@ def _stage_text(row: Mapping[str, object]) -> str:
 def _step_of(data: object) -> int | None:
     value = data.get("step") if isinstance(data, Mapping) else None
     return value if isinstance(value, int) else None
-
-
-def _last_step(folder: Path) -> int:
-    return last_step(folder)
 
 
 def _context_text(row: Mapping[str, object]) -> str:
@@ -293,7 +285,6 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> 
     Raises:
         ConflictError: what comes out has another digest.
     """
-
     request = request_from(json.loads(recorded))
     for spec in _specs(model, settings):
         opened: Model = open_model(spec)

@@ -80,7 +80,6 @@ class _Overlay:
 
     def put(self, data: bytes) -> str:
         """Name the bytes; nothing is written."""
-
         digest = digest_bytes(data)
         self._new[digest] = data
         return digest
@@ -98,7 +97,6 @@ class _NoSandbox:
 
     def run(self, argv: Sequence[str], **_rest: object) -> Completed:
         """Refuse: a replay runs no command."""
-
         raise SandboxError(f"a replay runs no command: {' '.join(argv[:3])}")
 
 
@@ -110,7 +108,6 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
         RepositoryError: the base commit is gone.
     Side effects: a temporary folder; nothing in the repository or in the run's folder changes.
     """
-
     git = Git.open(cwd)
     folder = find_task(git.top, task_id)[1]
     refuse_cut(folder)
@@ -125,7 +122,6 @@ def replay_records(
     Args:
         folder: of the run, for its blobs.
     """
-
     records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
@@ -209,7 +205,6 @@ def _no_rig() -> Rig:
 
 def _sandbox_kind(records: Sequence[At]) -> str:
     """What stood between commands and machine then; the base line's facts say so."""
-
     for _, _, event in records:
         if isinstance(event, FactsGathered) and event.name == "baseline":
             return str(event.facts.get("sandbox", "bubblewrap"))
@@ -263,7 +258,6 @@ def _explained_request(
 
 def _prompts(recorded: str, stage: Stage) -> list[str]:
     """The prompt files whose text of today does not stand in the recorded prompt."""
-
     parts = prompt_parts(stage.name, own=stage.prompt)
     return [f"prompts/{name}.md" for name, text in parts.items() if text not in recorded]
 

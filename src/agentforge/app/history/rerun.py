@@ -79,7 +79,6 @@ def tests_again(commit: str, attested: Mapping[str, object], git: Git, *, enviro
     Args:
         attested: the predicate with the test results.
     """
-
     state = RunState(identity=RunIdentity(base_commit=commit))
     try:
         with _runtime({}, state, git, environ) as runtime:
@@ -181,7 +180,6 @@ class _AtTree:
 @contextmanager
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
-
     settings = load(git.top, environ)
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     at = cast("Git", _AtTree(git))

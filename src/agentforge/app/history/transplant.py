@@ -113,7 +113,6 @@ def transplanted_value(result: Transplanted) -> dict[str, object]:
 
 def _changes(folder: Path) -> Iterator[_Change]:
     """What every step changed, oldest first; before them one without a change, for a run that has none."""
-
     state = RunState()
     for record in read(folder):
         event = record.event

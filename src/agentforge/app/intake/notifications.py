@@ -67,7 +67,6 @@ def open_desk(settings: Settings, environ: Mapping[str, str]) -> Sender:
     Raises:
         ConfigError: a duration that cannot be read.
     """
-
     table = settings.table("notify")
     policy = read_policy(table, seconds=parse_duration)
     return Sender(policy=policy, ways=tuple(notifiers(table, environ)), environ=environ)
@@ -106,7 +105,6 @@ def tell_due(
         settings: what is recorded travels where they name a remote.
         now: ISO 8601 in UTC, None = now.
     """
-
     at = datetime.fromisoformat(now or utc_now())
     tried: list[DeliveryAttempt] = []
     waiting: list[tuple[RunLog, Matter, Notice, Notifier]] = []
@@ -123,7 +121,6 @@ def tell_due(
 
 def try_ways(desk: Sender) -> list[DeliveryAttempt]:
     """Send a test message by every way."""
-
     message = NotifyMessage(
         message_id="test",
         task_id="",
@@ -164,7 +161,6 @@ def matters(state: RunState) -> list[Matter]:
 
 def told_of(folder: Path) -> list[NotifiedRecord]:
     """What people were told of a run already, and what failed."""
-
     return [
         NotifiedRecord(
             about=record.event.about,
@@ -185,7 +181,6 @@ def message_of(
     Args:
         told: what people were told of the run, this message included: a deadline counts from it.
     """
-
     item = state.people.escalations.get(matter.about)
     task = state.identity.run_id
     again = "again: " if notice == "reminder" else ""
@@ -244,7 +239,6 @@ def _end_lines(state: RunState) -> list[str]:
 
 def _commands(state: RunState, item: Escalation | None) -> tuple[str, ...]:
     """The commands, so that they can be pasted in any folder."""
-
     found = (
         [f"agentforge status {state.identity.run_id}"]
         if item is None
@@ -283,7 +277,6 @@ def _record(matter: Matter, notice: Notice, way: Notifier, error: str) -> kinds.
 
 def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mapping[str, str]) -> RunLog | None:
     """Become the writer of a run until `opened` ends; None = somebody else is, or its log is not what was written."""
-
     try:
         log = opened.enter_context(task_log(folder, environ))
         opened.enter_context(shared(log, settings))
@@ -294,7 +287,6 @@ def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mappin
 
 def _anything_due(folder: Path, desk: Sender, *, now: datetime) -> bool:
     """Whether a run has to be opened at all."""
-
     state, told = load_state(folder), told_of(folder)
     return any(
         _passed(item, told, desk, now=now)
@@ -314,7 +306,6 @@ def _passed(matter: Matter, told: Sequence[NotifiedRecord], desk: Sender, *, now
 
 def _deadlines(log: RunLog, desk: Sender, *, now: datetime) -> list[DeliveryAttempt]:
     """Record the stated answer of every question whose deadline passed."""
-
     found, told = [], told_of(log.folder)
     for item in matters(log.state):
         if not _passed(item, told, desk, now=now):

@@ -58,7 +58,6 @@ def add_repository(
         RepositoryError: there is none, or it has no such branch.
         ConflictError: the name or the path is taken.
     """
-
     git = Git.open(path)
     entry = Repository(
         name=check_name(name or git.top.name),

@@ -148,7 +148,6 @@ def grade(
         ModelError: the model cannot be asked at all.
     Side effects: asks the model about twelve times; writes the file of grades.
     """
-
     began, most = time.monotonic(), settings.number("model.grade_s")
     rows: list[Graded] = []
     todo = built_in_items()
@@ -217,7 +216,6 @@ def _graded(kind: str, item: Json, model: Model, rig: Rig) -> Graded:
 
 def _function(item: Json, model: Model, rig: Rig) -> str:
     """One function, tests shown; right when one of the samples gives what shown and hidden examples say."""
-
     name, file = str(item["name"]), str(item["file"])
     kind = "method" if "." in name else "function"
     unit = Unit(name=name, file=file, kind=kind, change=str(item["change"]), module=file.removesuffix(".py"))
@@ -243,7 +241,6 @@ def _function(item: Json, model: Model, rig: Rig) -> str:
 
 def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> str:
     """The first example that a file does not give."""
-
     known = cast("list[Claim]", claims)
     symbols = [Symbol(name=name, file=file, kind="function")]
     names = [resolve(one.call, symbols, read=lambda _path: text.encode(), roots=(".",)) for one in known]
@@ -256,7 +253,6 @@ def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> s
 
 def _place(item: Json, model: Model, _rig: Rig) -> str:
     """One constrained choice."""
-
     rows = [dict(zip(("place", "shown"), text.split("  ", 1), strict=True)) for text in texts(item["options"])]
     request = _request(choice_messages(str(item["request"]), rows), tokens=60)
     places = [row["place"] for row in rows]
@@ -267,7 +263,6 @@ def _place(item: Json, model: Model, _rig: Rig) -> str:
 
 def _examples(item: Json, model: Model, rig: Rig) -> str:
     """Candidate examples for a person: right when most of them hold."""
-
     file, name = str(item["file"]), str(item["name"])
     request = _request(examples_messages(str(item["request"]), f"- {name} in {file}: new"), tokens=320)
     reply = model.complete(replace(request, json_schema=examples_schema(), temperature=0.2))

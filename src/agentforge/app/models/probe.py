@@ -70,7 +70,6 @@ def probe(flag: str | None, *, settings: Settings, environ: Mapping[str, str]) -
         ModelError: it does not answer.
     Side effects: asks the model some six times, with at most 64 tokens each.
     """
-
     choice = explain(settings, environ, flag=flag)
     spec = choice.spec
     expected = of_provider(spec.provider) if spec.abilities is None else spec.abilities

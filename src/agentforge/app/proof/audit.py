@@ -30,7 +30,6 @@ def audit(folder: Path, *, form: AuditFormat) -> bytes:
         IntegrityError: its trail was altered or damaged.
         ToolchainError: a PDF was asked for and typst is not installed.
     """
-
     value = audit_value(_records(folder))
     return _WRITERS[form](value)
 

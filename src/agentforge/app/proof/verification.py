@@ -84,7 +84,6 @@ def views_of(files: Files) -> dict[str, bytes]:
     Raises:
         IntegrityError: a blob that they need is missing or altered.
     """
-
     with _log_alone(files) as (folder, blobs):
         Projector.replayed(folder, blobs)
         return {name: content for name, content in FolderFiles(folder).items() if name != LOG}
@@ -127,7 +126,6 @@ def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroun
 
 def _builtin_contract(digest: str) -> bytes:
     """The document of a builtin contract: runs of old versions did not keep theirs."""
-
     for contract in contract_set(None).contracts.values():
         if contract.digest == digest:
             return canonical_bytes(contract.document)
@@ -208,7 +206,6 @@ def _verify_folder(
 
 def _home(folder: Path) -> Git | None:
     """The repository that a run's folder lies in, None for a copy elsewhere."""
-
     if folder.parent.name != "tasks" or folder.parent.parent.name != ".agentforge":
         return None
     try:
@@ -219,7 +216,6 @@ def _home(folder: Path) -> Git | None:
 
 def _delivered_commit(files: Files) -> str:
     """The commit that the log says was delivered, "" when it cannot be read: the chain's check will say why."""
-
     try:
         found = [link.event.commit for link in links(files[LOG]) if isinstance(link.event, Delivered)]
     except (AgentForgeError, KeyError):
@@ -296,7 +292,6 @@ def _meant(git: Git, target: str) -> str:
 
 def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]) -> Report:
     """A branch: by its task's trail where it is here, else by its bundle in a ref, else by trailers, note and signature."""
-
     oid = _meant(git, options.target)
     commit = cast("Commit", _commit(git, oid))
     if not commit.task or commit.anchor is None:
@@ -326,7 +321,6 @@ def _verify_commit(
     git: Git, commit: Commit, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]
 ) -> Report:
     """A commit whose trail is elsewhere: what its note says of it, and who signed that."""
-
     anchor = cast("Anchor", commit.anchor)
     note = _note(git, commit.oid)
     if note is None:

@@ -39,7 +39,6 @@ def deliveries(cwd: Path, task_id: str) -> list[RunResult]:
     Raises:
         ConflictError: the task is not over, or nothing was delivered.
     """
-
     asked = load(cwd, task_id)
     if not asked.state.work.delivered or asked.state.progress.outcome != "delivered":
         standing = asked.state.progress.outcome or ("running" if asked.running else "not over")
@@ -70,7 +69,6 @@ def find_way(git: Git, *, settings: Settings, environ: Mapping[str, str], remote
         UsageError: no such remote, or its address names no forge.
         ForgeError: nobody is logged in there.
     """
-
     name = remote or settings.text("forge.remote") or "origin"
     require_remote(git.command, name)
     place = place_of(remote_address(git.command, name), settings.table("forge"))
@@ -91,7 +89,6 @@ def tip_at(git: Git, way: Way, branch: str) -> str:
     Raises:
         UsageError: it was never pushed there.
     """
-
     found = remote_commit(git.command, way.remote, f"refs/heads/{branch}")
     if not found:
         raise UsageError(f"{way.remote} has no branch {branch}", hint="agentforge pr ID pushes it")

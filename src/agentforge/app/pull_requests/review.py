@@ -102,7 +102,6 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
             branch stands on another commit.
         ForgeError: the forge cannot be asked.
     """
-
     chain = deliveries(cwd, task_id)
     last, git = chain[-1], Git.open(cwd)
     _require_none_under_way(cwd, last)
@@ -133,7 +132,6 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
 
 def request_of(found: Found) -> str:
     """The request of the run that answers: the user's own first, then, fenced, what others say."""
-
     request = outside(found.root.brief.request).strip()[:_REQUEST_SHOWN]
     quoted = "\n".join(f"    {line}" for line in request.splitlines())
     rows = [_row(number, item) for number, item in enumerate(found.findings, start=1)]
@@ -208,7 +206,6 @@ def _failure(way: Way, check: CiCheck, commit: str, hidden: tuple[str, ...]) -> 
 
 def _plain(text: str, hidden: tuple[str, ...], *, tail: bool) -> str:
     """Foreign text without escapes and secrets, cut: of an output the end counts, of a comment the beginning."""
-
     plain = redact(clean(text), secrets=hidden).text.strip()
     if len(plain) <= _LONGEST_FINDING:
         return plain
@@ -273,7 +270,6 @@ def ci_result(
         UsageError: the branch was never pushed.
         ForgeError: the forge cannot be asked.
     """
-
     last = deliveries(cwd, task_id)[-1]
     git = Git.open(cwd)
     way = find_way(git, settings=settings, environ=environ, remote=remote)

@@ -52,7 +52,6 @@ _INSTEAD = {
 
 def policy_of(workshop: Workshop) -> Policy:
     """What holds for tool calls in a session now."""
-
     root = str(workshop.root)
     confined = workshop.sandbox.kind != "none"
     mode = workshop.setting("approval") or workshop.options.approval or workshop.settings.text("approval")
@@ -77,7 +76,6 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
 
     Side effects: the person is asked where the mode or a rule says so.
     """
-
     if tool.effect in ("submit", "ask"):
         return None
     if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
@@ -96,7 +94,6 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
 
 def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
     """The rules that the person allowed in this session."""
-
     return tuple(read_rule(text, Consent.ALLOW, origin="this session") for text in workshop.desk.rules)
 
 
@@ -139,7 +136,6 @@ def question_of(
     secrets: tuple[str, ...],
 ) -> Question:
     """Describe a call; nothing secret, nothing that moves the cursor."""
-
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
     where = ", ".join(tool.paths(arguments, root) or tool.reads(arguments))

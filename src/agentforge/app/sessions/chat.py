@@ -133,7 +133,6 @@ class Chat:
             LockedError: another process has it open.
         Side effects: a run folder in the data directory.
         """
-
         if options.session:
             log, notes = open_log(options, settings=settings, environ=environ)
         else:

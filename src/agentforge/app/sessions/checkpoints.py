@@ -127,7 +127,6 @@ class Checkpoints:
 
     def _foreign(self, text: str) -> Talk | None:
         """The conversation of a checkpoint file of agentforge-harness 0.1; None when this session's log knows the name."""
-
         file = self._log.folder.parent.parent / "checkpoints" / f"{text}.json"
         known = any(row["checkpoint_id"] == text for row in self._log.state.talk.checkpoints)
         if known or Path(text).name != text or not file.is_file():
@@ -207,7 +206,6 @@ class Checkpoints:
 
     def _written(self) -> set[str]:
         """Paths that tools of this session wrote, ever."""
-
         return {
             path
             for record in read(self._log.folder)
@@ -244,7 +242,6 @@ def folded_until(folder: Path, checkpoint_id: str) -> RunState:
     Raises:
         UsageError: the log knows no such checkpoint.
     """
-
     state = RunState()
     for record in read(folder):
         state = evolve(state, record.event, at=record.at)

@@ -73,7 +73,6 @@ def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
 
 def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:
     """The folder that a session works in; None when it is gone, or there is no such session with a log."""
-
     data = data_dir(environ)
     known = [name for name in sessions.session_ids(data) if name == text or (text and name.startswith(text))]
     if len(known) != 1:
@@ -166,7 +165,6 @@ def fork(
         UsageError: there is no such session, or its folder is gone.
         IntegrityError: nothing of it can be read.
     """
-
     try:
         state = session_state(environ, text)
     except IntegrityError as error:
@@ -196,7 +194,6 @@ def delete(environ: Mapping[str, str], text: str) -> str:
     Raises:
         LockedError: another process has it open.
     """
-
     data = data_dir(environ)
     try:
         session_id = sessions.find_session(data, text)
@@ -222,7 +219,6 @@ def _imported_id(data: Path, text: str) -> str:
 
 def _drop_ref(folder: Path) -> None:
     """Let go of the snapshots that the session kept in a repository of the user's."""
-
     try:
         state = load_state(folder)
         git = Git.open(Path(state.identity.repo))
@@ -264,7 +260,6 @@ def snapshot_state(data: Path, text: str) -> RunState | None:
     Raises:
         IntegrityError: it was cut off, or is no session.
     """
-
     file = snapshot_file(data, text)
     return None if file is None else _state(read_snapshot_file(file), session_id=file.stem)
 
@@ -320,7 +315,6 @@ def paged(lines: Sequence[str], rest: str, *, head: str, none: str) -> SlashRepl
     Raises:
         UsageError: there is no such page.
     """
-
     page, limit = page_of(rest)
     if not lines:
         return SlashReply(text=none)

@@ -125,7 +125,6 @@ def change_of(event: ToolStarted, root: Path) -> str:
 
     Side effects: reads the file as it still is; ask before the tool runs.
     """
-
     path = event.arguments.get("path")
     return preview(event.name, event.arguments, root, paths=(path,) if isinstance(path, str) else ())
 
@@ -236,7 +235,6 @@ def cost_text(cost_usd: float, *, known: bool) -> str:
 
 def _one_line(text: str, limit: int) -> str:
     """One line that cannot steer a terminal."""
-
     line = " ".join(clean(text[: 4 * limit]).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

@@ -56,7 +56,6 @@ class Guidance:
 
     def files(self) -> list[Instructions]:
         """Every file with instructions that concerns the folder of the session, the strongest last."""
-
         shop = self._workshop
         top = shop.around.project.top_of(shop.root)
         inner = [folder for folder in (shop.root, *shop.root.parents) if top and folder.is_relative_to(top)]
@@ -93,7 +92,6 @@ class Guidance:
 
     def _remembered(self, limit: int) -> str:
         """What is remembered, the newest first, as far as there is room."""
-
         try:
             memory = self._workshop.around.memory
             entries = [("project", *one) for one in reversed(memory.entries("project").items())]
@@ -126,7 +124,6 @@ def read_instructions(file: Path) -> Instructions:
 
 def found_instructions(folder: Path) -> Path | None:
     """The file with instructions of a folder."""
-
     return next((folder / name for name in INSTRUCTION_FILES if (folder / name).is_file()), None)
 
 

@@ -45,25 +45,21 @@ class ProjectContext:
     @cached_property
     def guidance(self) -> Guidance:
         """What user and project tell every agent."""
-
         return Guidance(self._workshop)
 
     @cached_property
     def memory(self) -> UserAndProjectMemory:
         """What is remembered across sessions."""
-
         return UserAndProjectMemory(data_dir(self._workshop.environ), project=self.project.tops[0])
 
     @cached_property
     def skills(self) -> Skills:
         """The skills that are known."""
-
         return Skills(self._workshop)
 
     @cached_property
     def subagents(self) -> Subagents:
         """The subagents that can be started."""
-
         return Subagents(self._workshop)
 
     def offered(self, tools: dict[str, Tool]) -> dict[str, Tool]:

@@ -35,7 +35,6 @@ def replay_session(text: str, *, settings: Settings, environ: Mapping[str, str])
         UsageError: there is no such session.
         IntegrityError: the record was altered or damaged.
     """
-
     data = data_dir(environ)
     session_id = find_session(data, text)
     folder = run_folder(data, session_id)

@@ -91,7 +91,6 @@ def cost_rows(state: RunState) -> list[dict[str, Any]]:
 
 def context_value(chat: Chat) -> dict[str, Any]:
     """What the next request would hold, in tokens by part, and when it is warned about and compacted."""
-
     runtime = chat.workshop.runtime()
     budget = runtime.budget()
     request = build_request(
@@ -123,7 +122,6 @@ def error_rows(folder: Path) -> list[dict[str, Any]]:
     Raises:
         IntegrityError: the log was altered or damaged.
     """
-
     return [row | {"at": record.at} for record in read(folder) for row in _errors(record.event)]
 
 

@@ -79,7 +79,6 @@ class Workshop:
 
     def reload(self) -> None:
         """Read the settings from disk again; everything that depends on them is made anew."""
-
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
         self.disconnect()
         self._models.clear()
@@ -174,7 +173,6 @@ class Workshop:
 
     def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
-
         return compacted(
             state,
             self.model(),
@@ -206,13 +204,11 @@ class Workshop:
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
         """All tools of the session, whatever the mode."""
-
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
         return seldom_described({**built_in(self, allowed), **self.around.delegating(allowed)})
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
-
         context = tool_context(
             state,
             root=self.root,
@@ -232,13 +228,11 @@ class Workshop:
 
     def variables(self) -> Mapping[str, str]:
         """What commands see beside the allow-list."""
-
         return added_variables(os.environ, self.settings, self.around.project)
 
     @cached_property
     def left_running(self) -> LeftRunning:
         """The commands that go on beside the conversation."""
-
         return LeftRunning(self)
 
     def running(self) -> tuple[str, ...]:
@@ -256,25 +250,21 @@ class Workshop:
     @cached_property
     def shed(self) -> ToolShed:
         """The tools that are not built in, and what tools hold open."""
-
         return ToolShed(self)
 
     @cached_property
     def sandbox(self) -> Sandbox:
         """What stands around every command."""
-
         return wiring.sandbox_of(self.settings, hidden=(), environ=visible_environment(os.environ, self.settings))
 
     @cached_property
     def git(self) -> Git | None:
         """Where the folder's snapshots are kept: its own repository, else a private one; None = it has too many files."""
-
         return snapshot_repository(self.root, data=data_dir(self.environ))
 
     @cached_property
     def checkpoints(self) -> Checkpoints:
         """Where conversation and workspace can be brought back to."""
-
         return Checkpoints(self.log, git=lambda: self.git, guard=self.guard, effect_of=self.effect_of)
 
     def effect_of(self, name: str) -> str:
@@ -311,7 +301,6 @@ class Workshop:
 
     def policy(self) -> Policy:
         """What holds for tool calls now."""
-
         return policy_of(self)
 
     @cached_property
@@ -321,7 +310,6 @@ class Workshop:
 
     def judge(self, tool: Tool, arguments: Mapping[str, object]) -> Refusal | None:
         """Judge a call: None lets it pass."""
-
         return judged(self, tool, arguments)
 
     def confirm(self, reason: str) -> bool:

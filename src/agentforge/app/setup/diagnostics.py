@@ -159,7 +159,6 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
     """How the suite went when it was last played on this machine."""
-
     again = f"agentforge eval {suite}"
     try:
         last = last_run(suite, environ)
@@ -176,7 +175,6 @@ def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
 
 def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Attempt, ...], Check]:
     """Try to get out of the sandbox with a closed network, and sum up what held."""
-
     name = "escapes"
     try:
         sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")), environ)

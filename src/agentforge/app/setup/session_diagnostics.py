@@ -52,7 +52,6 @@ def session_looks(folder: Path, settings: Settings, environ: Mapping[str, str]) 
 
 def answering(settings: Settings, environ: Mapping[str, str]) -> Check:
     """Ask the model for one word: the key is right, the name is right, the address answers."""
-
     name = "model answers"
     models = Models(settings=settings, environ=environ, flag=None)
     labels: dict[str, str | int] = {"stage": "doctor", "stage_step": 1}
@@ -71,7 +70,6 @@ def answering(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 def stages_look(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
     """The stages that this project, its user or a package adds to a task."""
-
     try:
         found = added_now(project_tops(folder, environ)[0], settings=settings, environ=environ)
     except TrustRequired as exc:

@@ -84,7 +84,6 @@ def _offered(chat: Chat) -> SlashReply:
 
 def _agreed(chat: Chat, name: str) -> bool:
     """Show the person what would change and ask; who is not there has said it by the command."""
-
     diff = chat.workshop.checkpoints.preview(name)
     if not diff:
         return True

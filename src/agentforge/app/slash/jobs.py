@@ -44,7 +44,6 @@ def _found(commands: BackgroundCommands, name: str) -> Glance:
 
 def _shown(chat: Chat, found: Glance) -> str:
     """Its last output, fit for people; what the agent reads of it stays unread."""
-
     output = chat.workshop.scrubbed(clean(found.output.decode("utf-8", "replace")))
     cut = "[the last part]\n" if len(output) > _SHOWN or found.missed else ""
     fence = "`" * 4

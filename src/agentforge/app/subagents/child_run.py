@@ -211,7 +211,6 @@ class ChildRun:
 
     def finished(self) -> Event:
         """What its parent records: how it ended and what it used."""
-
         return replace(usage_of(self._log.state), name=self._subagent.name, outcome=self.outcome)
 
     def __enter__(self) -> ChildRun:

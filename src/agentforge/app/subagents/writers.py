@@ -101,7 +101,6 @@ def run_writers(
     Raises:
         KeyboardInterrupt: the turn was stopped; the worktrees stay for the writers to go on in.
     """
-
     rows = cast("list[Mapping[str, object]]", arguments["parts"])
     parts = [
         WriterPart(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
@@ -150,7 +149,6 @@ class WriterWorkshop(ChildWorkshop):
 
     def policy(self) -> Policy:
         """Its parent's, on its own ground; files of its copy are written unasked, because the merge is asked about."""
-
         policy = super().policy()
         if policy.mode == "never":
             return policy
@@ -170,7 +168,6 @@ def _refusal(parts: list[WriterPart], workshop: Workshop) -> str:
 
 def _base(workshop: Workshop, git: Git, parts: list[WriterPart]) -> str:
     """The commit that the writers start from: the folder as it is now, or as it was when the first of them began."""
-
     for part in parts:
         folder = run_folder(data_dir(workshop.environ), part.child)
         if (folder / LOG).exists():

@@ -62,7 +62,6 @@ def merged(
 
 def remove_worktrees(worktrees: Sequence[Worktree]) -> None:
     """Remove what the writers worked in."""
-
     for worktree in worktrees:
         remove(worktree)
 
@@ -71,7 +70,6 @@ def _together(
     git: Git, parts: Sequence[WriterPart], worktrees: Sequence[Worktree], *, base: str
 ) -> tuple[str, list[dict[str, object]]]:
     """The tree with every writer's own changes, and what was left out."""
-
     before = tree = git.tree_of(base)
     left_out: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory(prefix="agentforge-merge-") as folder:
@@ -94,7 +92,6 @@ def _together(
 
 def _tested(workshop: Workshop, git: Git, before: str, after: str, *, paths: Sequence[str]) -> tuple[str, bool]:
     """Run the project's tests on the merged tree; what failed before is not held against it."""
-
     root = workshop.root
     try:
         plan = detect(root, settings=workshop.settings.table("test"), environ=workshop.environ)

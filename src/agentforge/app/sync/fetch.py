@@ -104,7 +104,6 @@ def fetch_newer(cwd: Path, text: str, *, settings: Settings) -> Fetched | None:
         ToolchainError: the run is not here, and the remote does not answer.
         IntegrityError: what the remote holds is no whole run.
     """
-
     git, wanted = Git.open(cwd), settings.text("fleet.remote")
     try:
         task = find_task(git.top, text)[0]
@@ -139,7 +138,6 @@ def _tasks_at(git: Git, remote: str) -> list[str]:
 
 def _fetched(git: Git, task: str, *, remote: str, keeps: bool = False) -> Fetched:
     """Bring a run; with `keeps`, a copy of this machine that has records of its own stays where it is."""
-
     incoming = f"{_INCOMING}{task}"
     remotes.fetch(git.command, remote, ref=f"{_REFS}{task}", into=incoming)
     commit = git.resolve(incoming)
@@ -164,7 +162,6 @@ def _emptied(folder: Path) -> Iterator[Path]:
 
 def _settled(git: Git, task: str, folder: Path, *, commit: str, keeps: bool) -> Fetched:
     """Check what came and put it in its place."""
-
     came = fold(folder)
     _check_believable(came.state, task, folder=folder)
     place = tasks_folder(git.top) / task
@@ -195,7 +192,6 @@ def _check_believable(state: RunState, task: str, *, folder: Path) -> None:
     Raises:
         IntegrityError: they are not.
     """
-
     if state.identity.run_id != task or state.identity.kind != "task":
         raise IntegrityError(f"the run at {_REFS}{task} calls itself {state.identity.run_id!r}", hint="do not trust it")
     blobs = Blobs(folder / "blobs")
@@ -215,7 +211,6 @@ def _set_aside(git: Git, place: Path, *, keep: bool) -> str:
     Raises:
         LockedError: a process drives it.
     """
-
     lease = Lease.take(place, since=utc_now())
     try:
         ours = fold(place)

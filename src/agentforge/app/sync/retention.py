@@ -80,7 +80,6 @@ def collect(
         dry_run: only tell.
     Side effects: folders of the data directory and of `.agentforge/tasks` go; branches, notes and bundles stay.
     """
-
     git = Git.open(cwd)
     removed: list[Removal] = []
     kept: list[tuple[str, str]] = []
@@ -100,7 +99,6 @@ def _of_task(
     row: TaskRow, git: Git, *, environ: Mapping[str, str], older_than_s: float | None, dry_run: bool
 ) -> list[Removal] | str:
     """What goes of one task, or why all of it stays."""
-
     if row.outcome == "damaged":
         return f"damaged: {row.error}"
     if row.outcome not in ("delivered", "analyzed", "aborted", "failed"):
@@ -127,7 +125,6 @@ def _of_task(
 
 def _undelivered(state: RunState, git: Git) -> str:
     """Why a run that says it was delivered is not: its commit is gone. "" when nothing is lost."""
-
     if state.progress.outcome != "delivered":
         return ""
     commit = str((state.work.delivered or {}).get("commit", ""))
@@ -154,7 +151,6 @@ def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
 
 def _blobs(row: TaskRow, *, dry_run: bool) -> Iterator[Removal]:
     """Pack the blobs of a run that is over: a file, however small, takes a block of the disk, and so does its folder."""
-
     folder = row.folder / "blobs"
     places = [folder, *folder.glob("??"), *(files := list(folder.glob("??/*")))]
     if not files:
@@ -186,7 +182,6 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
 
 def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:
     """Refs of runs whose folder is gone already: nothing leads to their snapshots any more."""
-
     for run_id, at_s in kept_runs(git).items():
         age_s = time.time() - at_s
         if age_s <= older_than_s or (tasks_folder(git.top) / run_id).exists():

@@ -38,7 +38,6 @@ def follow(log: RunLog, git: Git, *, settings: Settings) -> Traveller:
         LockedError: the run went on elsewhere in the meantime.
     Side effects: the run is pushed now, and then at every boundary of a stage and before every wait.
     """
-
     remote = settings.text("fleet.remote")
     require_remote(git.command, remote)
     traveller = Traveller(log, git, remote=remote)
@@ -54,7 +53,6 @@ def shared(log: RunLog, settings: Settings | None) -> Iterator[None]:
     Raises:
         LockedError: the run went on elsewhere in the meantime; nothing was recorded here.
     """
-
     if settings is None or not settings.text("fleet.remote"):
         yield
         return
@@ -98,7 +96,6 @@ class Traveller:
             LockedError: another machine pushed first; this one has to stop.
         Side effects: a record when the remote is lost or found again.
         """
-
         commit, run_id = _committed(state, self._git, self._log.folder), state.identity.run_id
         done = push(self._git.command, self._remote, commit=commit, ref=snapshot_ref(run_id))
         if done.outcome == "overtaken":

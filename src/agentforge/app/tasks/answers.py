@@ -50,7 +50,6 @@ def escalations(cwd: Path, *, waiting_only: bool = False) -> list[Waiting]:
     Args:
         waiting_only: only of runs that wait for a human.
     """
-
     found: list[Waiting] = []
     for row in listing(cwd):
         if row.outcome == "damaged" or (waiting_only and row.outcome not in ("escalated", "paused")):
@@ -86,7 +85,6 @@ def resolve(
         IntegrityError: the task's log is not what was written.
         UsageError: there is no such escalation, the id fits several, or the question does not offer that answer.
     """
-
     environ = os.environ if environ is None else environ
     found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
     if not found:

@@ -39,7 +39,6 @@ def run_attempts(
 
     Side effects: run folders and worktrees of the attempts; processes of their own where several may run at once.
     """
-
     children = tuple(f"{state.identity.run_id}-a{number}" for number in range(1, state.brief.candidates + 1))
     yield kinds.AttemptsStarted(stage=stage, children=children)
     told = {row.get("child"): row for row in items(state.relations.attempts.get("rows"))}
@@ -80,7 +79,6 @@ def run_attempts(
 
 def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Mapping[str, str]) -> None:
     """Make the run of an attempt, unless an earlier process did."""
-
     place = folder.parent / child
     if (place / LOG).is_file():
         return
@@ -132,7 +130,6 @@ def _drive_side_by_side(
 
 def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: Mapping[str, str]) -> RunState:
     """Drive an attempt to its end; one that waits for a human is ended: a person is asked by the parent alone."""
-
     state, broke = load_state(folder), ""
     if not state.progress.outcome and not state.people.open_escalations:
         result = resume(
@@ -161,7 +158,7 @@ def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.A
     score = mutation.get("score") if isinstance(mutation, Mapping) else None
     error = state.progress.error or {}
     passed = error.get("slug") == "attempt" and state.progress.stages["green"].status == "verified"
-    own = {str(path) for path in items_of_suite(state)}
+    own = {str(path) for path in suite_files(state)}
     changes = [row for row in items(green.get("changes")) if str(row.get("path")) not in own]
     scan = LogScan(folder)
     for _ in scan:
@@ -178,12 +175,6 @@ def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.A
         head=scan.head,
         records=scan.length,
     )
-
-
-def items_of_suite(state: RunState) -> tuple[str, ...]:
-    """The files of the suite, which are no part of the size of a change."""
-
-    return suite_files(state)
 
 
 def _used(state: RunState) -> dict[str, object]:

@@ -61,7 +61,6 @@ def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
 
 def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
     """Repositories by name; the run's own comes first and is known as "" too."""
-
     own = Path(state.identity.repo)
     known = known_repositories(environ, project=own)
     return {"": own, **{name: entry.path for name, entry in known.items()}}
@@ -175,7 +174,6 @@ def _artifact_sight(need: Need, places: Mapping[str, Path], branch: str) -> Sigh
 
 def _delivered(repo: Path) -> Iterator[_Found]:
     """The delivered runs of a repository, the newest first."""
-
     for row in list_tasks(repo):
         if row.outcome == "delivered":
             yield _Found(repo=repo, folder=row.folder, folded=fold(row.folder))

@@ -95,7 +95,6 @@ def sleepers(environ: Mapping[str, str]) -> Iterator[Sleeper]:
 
 def is_ready(sleeper: Sleeper, environ: Mapping[str, str]) -> bool:
     """Whether nothing that the run waits for is still to come; what failed is a reason to go on, too: a human is asked."""
-
     try:
         state = load_state(tasks_folder(sleeper.repo) / sleeper.task_id)
     except AgentForgeError:

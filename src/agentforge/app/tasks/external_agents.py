@@ -31,7 +31,6 @@ def guest_of(stage: str, settings: Settings, environ: Mapping[str, str]) -> Gues
     Raises:
         ConfigError: a variable that it needs is not set.
     """
-
     key = f"stages.{stage}"
     name = settings.text(f"{key}.agent")
     timeout = settings.text(f"{key}.agent_timeout")

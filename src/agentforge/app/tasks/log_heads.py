@@ -101,7 +101,6 @@ def keep_head(environ: Mapping[str, str], folder: Path, *, head: str, records: i
     Raises:
         StorageError: the data folder does not take it.
     """
-
     replace_file(_path(environ, folder), _head_bytes(head=head, records=records), durable=True)
 
 

@@ -27,7 +27,6 @@ class SplitPart:
 
 def parts_of(state: RunState) -> list[SplitPart]:
     """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
-
     found = []
     for name, row in state.relations.parts.items():
         path, task = Path(str(row["path"])), str(row["task_id"])

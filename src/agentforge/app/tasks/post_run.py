@@ -20,7 +20,6 @@ def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, s
     Returns:
         The result, with the pull request when one was wanted.
     """
-
     state = result.state
     if state.progress.outcome == "delivered" and state.relations.pull.get("wanted"):
         result = with_pull(result, settings=settings, environ=environ)

@@ -30,7 +30,6 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
         AgentForgeError: the log cannot be read or written.
     Side effects: a record, and messages to people where the settings want them.
     """
-
     with ExitStack() as opened:
         try:
             log = opened.enter_context(task_log(folder, environ))

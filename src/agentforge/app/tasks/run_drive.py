@@ -25,7 +25,6 @@ from agentforge.workspace.git.repository import Git
 
 def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
     """Let the runs that wait for a stage of this one go on before its end."""
-
     waiting = data_dir(environ) / "waiting"
 
     def watch(event: kinds.Event, _state: RunState) -> None:

@@ -34,7 +34,6 @@ def abort(
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
-
     place = os.environ if environ is None else environ
     with task_log(find_task(repository(cwd), task_id)[1], place, leaving_s=LEAVING_S) as log:
         if log.state.progress.outcome:

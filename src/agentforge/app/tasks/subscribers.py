@@ -39,7 +39,6 @@ def reach_out(log: RunLog, git: Git, outside: ExitStack, *, settings: Settings, 
 
 def _export(log: RunLog, outside: ExitStack, *, endpoint: str, contents: bool) -> None:
     """Send spans and metrics from here on; what was recorded before is only learnt from."""
-
     exporter = Exporter(endpoint=endpoint, version=__version__, contents=contents)
     outside.callback(exporter.close)
     for record in read(log.folder):

@@ -36,7 +36,6 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
         RepositoryError: the last snapshot is gone from the repository and cannot be made again.
         IntegrityError: the finished calls of the step that was interrupted do not lead to what they led to before.
     """
-
     place, git = Path(state.identity.worktree), runtime.git
     unfinished = scratch_of(place) / "unfinished"
     if (place / ".git").exists() and not unfinished.exists():
@@ -73,7 +72,6 @@ def moved(state: RunState, git: Git, *, data: Path) -> dict[str, str]:
         git: the repository that the run's folder lies in.
         data: the data folder of this user.
     """
-
     place = worktree_of(git, data_dir=data, task_id=state.identity.run_id).path
     if str(git.top) == state.identity.repo and (
         str(place) == state.identity.worktree or Path(state.identity.worktree).exists()
@@ -88,7 +86,6 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
     Raises:
         RepositoryError: that does not succeed.
     """
-
     if has_object(git, tree):
         return
     index = scratch_of(Path(state.identity.worktree)) / "rebuilding.index"

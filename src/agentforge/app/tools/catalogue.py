@@ -85,7 +85,6 @@ class ToolShed:
     @cached_property
     def custom(self) -> Loaded:
         """The tools that the user wrote, and the project's after trust."""
-
         loaded = custom_tools(self._workshop)
         self.refused |= loaded.refused
         return loaded
@@ -93,7 +92,6 @@ class ToolShed:
     @cached_property
     def servers(self) -> Servers | None:
         """The MCP servers of the session, None when there are none."""
-
         if not has_servers(self._workshop):
             return None
         made, refused = servers_of(self._workshop)
@@ -114,7 +112,6 @@ class ToolShed:
     @cached_property
     def repository(self) -> Git | None:
         """The user's own repository, None when the folder lies in none: a private one for snapshots is no place to commit to."""
-
         git = self._workshop.git
         if git is not None and not git.common_dir.is_relative_to(data_dir(self._workshop.environ).resolve()):
             return git
@@ -137,7 +134,6 @@ class ToolShed:
     @cached_property
     def browser(self) -> Browser:
         """The browser of the session."""
-
         settings = self._workshop.settings
         hosts = cast("list[str]", settings.get("browser.hosts", []))
         return Browser(
@@ -166,7 +162,6 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
     Args:
         allowed: names or patterns, None = all.
     """
-
     options, known, without = workshop.options, set(toolbox.names()), left_out(workshop)
     offered = BARE_TOOLS if options.bare and not options.allowed_tools else (*BUILD_TOOLS, *PLAN_TOOLS)
     wanted = [name for name in offered if name in known and name not in without and is_allowed(name, allowed)]
@@ -178,7 +173,6 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
 
 def seldom_described(tools: Mapping[str, Tool]) -> dict[str, Tool]:
     """The tools of a session, those that are seldom called to be searched for; a short list is described as it is."""
-
     if len(tools) <= _FEW:
         return dict(tools)
     return {name: replace(tool, deferred=True) if name in SELDOM_CALLED else tool for name, tool in tools.items()}

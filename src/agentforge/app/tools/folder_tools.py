@@ -48,7 +48,6 @@ def tool_list(folder: Path, environ: Mapping[str, str], *, work_mode: str) -> To
 
     Side effects: servers that were never seen are started, asked and ended.
     """
-
     options = ChatOptions(cwd=folder.resolve(), work_mode=work_mode)
     with looked_into(options, environ, person=Nobody()) as workshop:
         found, origins = workshop.tools(), workshop.shed.origins()

@@ -38,7 +38,6 @@ def servers_of(workshop: Workshop) -> tuple[Servers, dict[str, str]]:
     Returns:
         Them, and why others were left out, by name.
     """
-
     specs, refused = _specs(workshop)
     made = Servers(
         specs,

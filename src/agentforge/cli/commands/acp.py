@@ -30,7 +30,6 @@ Zed: settings.json
 @click.option("--approval", type=click.Choice(_MODES), default=None, help="What the agent may do without asking you.")
 def acp(model: str | None, approval: str | None) -> int:
     """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
-
     if sys.stdin.isatty():
         click.echo(
             "agentforge acp speaks to an editor: let the editor start it (docs/acp.md); Ctrl-D ends it", err=True

@@ -59,7 +59,6 @@ def check(paths: tuple[str, ...], sarif: str | None, as_json: bool, **given: Any
     --json prints SARIF. A check that crashes, or that is configured and not installed, has failed.
     Exit codes: 0 clean, 4 violations or a check that could not do its work.
     """
-
     began = time.monotonic()
     place = open_place(given["cwd"])
     wish = Wish(cwd=place.cwd, paths=paths, imports=given["imports"], trust=given["trust"], environ=place.environ)
@@ -89,7 +88,6 @@ def baseline(trust: bool, cwd: str | None, as_json: bool) -> int:
 
     AgentForge recognises them when lines move or a file is renamed. Commit the file.
     """
-
     place = open_place(cwd)
     examined = write_baseline(Wish(cwd=place.cwd, trust=trust, environ=place.environ), settings=place.settings)
     kept = examined.count("open") + examined.count("baselined")
@@ -112,7 +110,6 @@ Examples:
 @json_option
 def list_rules(cwd: str | None, as_json: bool) -> int:
     """List the checks, and the rules and exemptions of the contracts for code."""
-
     place = open_place(cwd)
     rows = holding(place.cwd, settings=place.settings)
     if as_json:

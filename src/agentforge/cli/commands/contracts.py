@@ -96,7 +96,6 @@ def show(name: str, cwd: str | None, as_json: bool) -> int:
     With note, the reviewer gets a note.
     --json prints the contract as JSON Schema with its rules.
     """
-
     contract = _contracts_of(folder_of(cwd)).get(name)
     if as_json:
         rules = [
@@ -166,7 +165,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
         {rule, status, message, path} per rule; status is "passed", "failed", "noted" where a broken rule refuses nothing, or
         "not checked" where facts are needed.
     """
-
     unmeasured = _unmeasured(contract, artifact)
     rows: list[dict[str, object]] = []
     for result in check_contract(contract, artifact, facts={}, inputs={}).results:
@@ -178,7 +176,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
 
 def _unmeasured(contract: Contract, artifact: object) -> set[str]:
     """The rules that cannot be judged from the artifact alone."""
-
     case = RuleCase(artifact=artifact if isinstance(artifact, Mapping) else {})
     names = {f"command: {command}" for command in contract.commands}
     for rule in contract.rules:
@@ -194,7 +191,6 @@ def _unmeasured(contract: Contract, artifact: object) -> set[str]:
 
 def _check_contract(file: Path, *, as_json: bool) -> int:
     """A contract file holds when it loads."""
-
     found = build(builtin_texts(), {str(file): file.read_text(encoding="utf-8")})
     name = next(name for name, origin in found.origins.items() if origin != "builtin")
     rules = len(found.get(name).rules)

@@ -36,7 +36,6 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
 
     The column PROMPT leaves out the cached tokens, which have a column of their own.
     """
-
     if (task_id is None) != everything:
         raise UsageError("name one task, or pass --all", hint="agentforge cost ID, or agentforge cost --all")
     place = open_place(cwd)

@@ -58,7 +58,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
     Shows the repositories of --repo, else those of the registry and the current one. The printed address holds the token.
     Ctrl-C ends the dashboard; tasks that it started go on.
     """
-
     place = open_place(cwd)
     repositories = _repositories(place, repos)
     options = ServeOptions(
@@ -84,7 +83,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
 
 def _repositories(place: Place, repos: tuple[str, ...]) -> Callable[[], Sequence[Repository]]:
     """The named ones; else the registered ones, with the current one where there is one."""
-
     if repos:
         named = named_repositories([folder_of(repo) for repo in repos])
         return lambda: named

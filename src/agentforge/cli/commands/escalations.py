@@ -44,7 +44,6 @@ Examples:
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
     """List the open questions, the oldest first."""
-
     place = open_place(cwd)
     rows = answers.pending(place.cwd)
     if as_json:
@@ -77,7 +76,6 @@ Examples:
 @json_option
 def show(escalation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show one escalation with the commands that answer it."""
-
     place = open_place(cwd)
     row = _find(answers.escalations(place.cwd), escalation_id)
     if as_json:

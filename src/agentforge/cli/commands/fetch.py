@@ -37,7 +37,6 @@ def fetch(task_id: str | None, remote: str | None, cwd: str | None, as_json: boo
     AgentForge checks everything that it fetches, record by record. If this machine has a copy with records of its own,
     AgentForge moves that copy aside.
     """
-
     place = open_place(cwd)
     name = remote or place.settings.text("fleet.remote") or "origin"
     found = [fetching.fetch(place.cwd, task_id, remote=name)] if task_id else fetching.fetch_all(place.cwd, remote=name)

@@ -68,7 +68,6 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
     rule. If a violation is gone, the command says so and closes it.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
-
     _refuse_mixtures(violation_ids, given)
     form = form_of(output_format, as_json=as_json)
     limits = limits_of(given)
@@ -106,7 +105,6 @@ def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _carry_out(planned: FixPlan, *, place: Place, form: Form, single: bool) -> int:
     """Drive the tasks one after the other; the exit code is the first that is not 0."""
-
     values: list[dict[str, object]] = []
 
     def show(result: RunResult) -> int:

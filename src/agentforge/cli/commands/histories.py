@@ -55,7 +55,6 @@ def from_history(repository: Path, last: int, commits: str | None, out: Path, mo
     `agentforge eval run DIR` shows what AgentForge would have done with these changes, and at which cost
     (docs/howto/from-history.md).
     """
-
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits)
     folder = SetFolder.begin(out)
@@ -116,7 +115,6 @@ def replay(
     and diff. Exit code 4 means that AgentForge refused a commit. The record in DIR grows by a line for each commit, and
     the same command continues after it. docs/replays.md holds the figures of this project.
     """
-
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits, any_=any_)
     name = project or history.command.top.name
@@ -139,7 +137,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
     Raises:
         UsageError: no files stand beside it.
     """
-
     place = open_place(str(repository))
     history = History(repository)
     if not history.has_checkout:
@@ -172,7 +169,6 @@ def _line(one: Made) -> str:
 
 def _closed(made: list[Made], place: Path, *, by_hand: bool, as_json: bool) -> int:
     """The last lines, and the exit code: 4 when no commit became a task."""
-
     tasks = [one for one in made if one.task]
     if as_json:
         write_json(

@@ -55,7 +55,6 @@ Examples:
 @json_option
 def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str | None, as_json: bool) -> int:
     """Show steps, escalations, verdicts, tokens, rework, defects, tasks per week and the time that people took."""
-
     place, day = open_place(cwd), since.date() if since else None
     value = (
         metrics_of_all(

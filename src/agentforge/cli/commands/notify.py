@@ -33,7 +33,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
     A run that is being worked on notifies people itself. Nobody gets the same message twice.
     """
-
     place = open_place(cwd)
     if not place.settings.table("notify"):
         raise UsageError(
@@ -66,7 +65,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
 def _repositories(place: Place) -> list[Path]:
     """Those of the registry that are where it says; others are named on standard error."""
-
     found = []
     for entry in known_repositories(place.environ).values():
         problem = problem_of(entry)

@@ -153,7 +153,6 @@ def _checks(task_id: str, place: Place, given: dict[str, Any], *, as_json: bool)
 
 def _tell(found: Found, *, form: Form) -> int:
     """Show what would be answered, or that there is nothing."""
-
     if form != "text":
         value = {
             "task_id": found.last.state.identity.run_id,
@@ -172,7 +171,6 @@ def _tell(found: Found, *, form: Form) -> int:
 
 def _answer(found: Found, place: Place, given: dict[str, Any], *, form: Form) -> int:
     """Start the task that answers, and follow it."""
-
     place = ensure_trust(place, given=given["trust"])
     last = found.last.state
     options = StartOptions(

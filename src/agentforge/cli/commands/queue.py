@@ -102,7 +102,6 @@ def resume(task: str | None, cwd: str | None) -> int:
 @cwd_option
 def cancel(task: str, cwd: str | None) -> int:
     """Take TASK, or a schedule, out of the queue; the task itself stays and can be resumed by hand, or aborted."""
-
     place, database, ledger = _opened(cwd)
     schedules = Schedules(database)
     if any(item.id == task for item in schedules.all()):

@@ -242,7 +242,6 @@ def _opened(options: ChatOptions, place: Place, form: Form, *, pieces: bool) -> 
 
 def _face(form: Form, *, pieces: bool) -> Nobody:
     """Nobody is here; what happens is streamed where somebody looks."""
-
     if form == "stream-json":
         return Nobody(heard=_tell, delta=_tell_partial if pieces else None, child=_tell_child)
     if form == "text" and sys.stdout.isatty():
@@ -360,7 +359,6 @@ def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _prompt(prompt: str | None, *, resumes: bool) -> tuple[str, tuple[str, ...]]:
     """The prompt, and what stands on standard input beside it."""
-
     if prompt not in (None, "-"):
         assert prompt is not None
         if not prompt.strip():

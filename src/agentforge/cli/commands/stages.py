@@ -41,7 +41,6 @@ def stages(workflow: str, cwd: str | None, as_json: bool) -> int:
 
     The list includes the stages that the project, you or a package add to `start`, each with its origin.
     """
-
     added = _added(cwd) if workflow == "start" else {}
     found = load_stages("" if workflow == "start" else workflow, added={name: one.stage for name, one in added.items()})
     rows = [
@@ -77,7 +76,6 @@ def _cells(row: Mapping[str, object], *, wide: bool) -> list[str]:
 
 def _added(cwd: str | None) -> dict[str, Added]:
     """The stages from outside; where nobody agreed to them yet, that is said and the others are listed."""
-
     place = open_place(cwd)
     top = project_tops(place.cwd, place.environ)[0]
     try:

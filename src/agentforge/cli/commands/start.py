@@ -199,7 +199,6 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
     Raises:
         UsageError: a flag that cannot be read.
     """
-
     return StartOptions(
         request=request,
         cwd=place.cwd,
@@ -243,7 +242,6 @@ def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ..
     Raises:
         UsageError: a word that names no stage.
     """
-
     names = set()
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())

@@ -44,7 +44,6 @@ def status(
     task_id: str | None, everywhere: bool, watched: bool, cwd: str | None, output_format: Form, as_json: bool
 ) -> int:
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
-
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
     if everywhere and task_id is not None:

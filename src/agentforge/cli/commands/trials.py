@@ -84,7 +84,6 @@ def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> 
     wrong, escalated or failed; every row names the folder with its repository and trail. `--model scripted` plays the answers
     that come with the tasks, `--model scripted:wrong` their wrong ones. Exit codes: 0 done, 4 something wrong was delivered.
     """
-
     against = find(given["against"], _home()) if given["against"] else None
     loaded = load_set(set_)
     results, tasks = _opened(loaded, _asked_models(models), given)
@@ -137,7 +136,6 @@ Examples:
 @json_option
 def show_evaluation(evaluation: str | None, against: str | None, html: Path | None, as_json: bool) -> int:
     """Show an evaluation again, the last one by default: figures, rows, and what changed since another one."""
-
     results = find(evaluation, _home())
     value = report_value(results, against=find(against, _home()) if against else None)
     if not as_json:
@@ -165,7 +163,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
     Inspect: inspect eval DIR/tasks.py --model PROVIDER/NAME. Harbor: harbor run --path DIR --agent NAME.
     """
-
     loaded = load_set(set_)
     tasks = chosen(loaded.tasks, only=only, limit=first)
     count = export(tasks, folder, form=form, set_name=loaded.name)
@@ -175,7 +172,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
 def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Results, dict[str, EvalTask]]:
     """The evaluation to be played: a new one, or one that was broken off."""
-
     tasks = playable(chosen(loaded.tasks, only=given["only"], limit=given["first"]), models)
     digests = digests_of(tasks)
     plan = TrialPlan(
@@ -245,7 +241,6 @@ def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int
 
 def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool) -> int:
     """0 when every model has enough right."""
-
     few = [one for one in models if percent is not None and 100 * (one["right"]["rate"] or 0) < percent]
     if few and not as_json:
         names = ", ".join(f"{one['model']} {one['right']['n']} of {one['tasks']}" for one in few)
@@ -306,7 +301,6 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
         ModelNotConfigured: there is none.
         ConfigError: a name that means no model, before anything is played.
     """
-
     place = open_place(None)
     found = []
     for name in names or (None,):
@@ -323,5 +317,4 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _home() -> Path:
     """The folder of kept evaluations."""
-
     return data_dir(os.environ) / "evals"

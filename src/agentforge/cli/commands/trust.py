@@ -69,7 +69,6 @@ def grant_path(outer: tuple[bool, bool], path: str, as_json: bool, yes: bool) ->
 @json_option
 def list_projects(as_json: bool) -> int:
     """List the projects that are trusted, and whether they changed since."""
-
     environ = open_place(None, trusting=True).environ
     rows = []
     for one in trusted_projects(environ):
@@ -97,7 +96,6 @@ def list_projects(as_json: bool) -> int:
 @click.argument("path", default=".")
 def revoke(path: str) -> int:
     """Forget that a project was trusted."""
-
     place = _place_or_gone(path)
     known = forget(place[0], place[1].environ)
     click.echo(f"{printable(str(place[0]))} is {'no longer trusted' if known else 'not among the trusted projects'}")
@@ -120,7 +118,6 @@ def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
 
 def _agree(found: Trust, place: Place, *, quiet: bool, yes: bool) -> bool:
     """Show what is new and take the answer; nobody there and no --yes is an error that names the files."""
-
     if not found.changes:
         return True
     if not quiet:
@@ -145,7 +142,6 @@ def _value(found: Trust) -> dict[str, object]:
 
 def _place_or_gone(path: str) -> tuple[Path, Place]:
     """A project's top, or the path as it is when the folder is gone."""
-
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
         return folder, open_place(None, trusting=True)

@@ -36,7 +36,6 @@ Exit code: 0 everything holds, 4 something does not hold, 9 something was altere
 @json_option
 def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as_json: bool) -> int:
     """Check chain, digests, contracts, rules, views, anchors and signature, from the files alone."""
-
     place = open_place(cwd)
     options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun)
     report = verify_target(options, environ=place.environ)

@@ -34,7 +34,6 @@ def serve_webhook(secret_file: str, host: str, port: int, label: str, cwd: str |
 
     A delivery must be signed (HMAC SHA-256, X-Hub-Signature-256); a repeated delivery starts nothing.
     """
-
     place = open_place(cwd)
     repo = repository(place.cwd)
     server = make_server(

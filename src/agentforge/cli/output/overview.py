@@ -94,7 +94,6 @@ def standing_words(task: TaskRow, line: Line | None = None) -> str:
 
 def overview_value(rows: list[RepositoryRow], line: Line) -> list[dict[str, object]]:
     """The same for programs."""
-
     return [
         {
             "name": row.entry.name,

@@ -226,11 +226,9 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
 
 def part_lines(state: RunState) -> list[str]:
     """How the parts of a plan stand, a line each."""
-
     return [f"{label_of(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
 
 
 def label_of(part: SplitPart) -> str:
     """What a part is called among the parts of its plan."""
-
     return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})

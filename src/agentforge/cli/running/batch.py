@@ -32,7 +32,6 @@ def start_in_each(names: Sequence[str], *, place: Place, form: Form, start_one: 
         The first exit code that is not 0.
     Side effects: prints; for programs one JSON array with a result per repository.
     """
-
     entries = named_repositories(names, cwd=place.cwd, environ=place.environ)
     if len(entries) == 1:
         return start_one(str(entries[0].path), entries[0].default_branch, None)
@@ -60,7 +59,6 @@ def needed_task(word: str, place: Place) -> dict[str, object]:
     Raises:
         UsageError: there is no such repository, task or stage.
     """
-
     name, colon, stage = word.partition(":")
     repo, _, task = name.rpartition("/")
     wanted = ALIASES.get(stage, stage) if colon else "deliver"
@@ -93,7 +91,6 @@ def start_once(text: str, *, place: Place, form: Form, start: Callable[[str], in
         That exit code; 0 when the issue was started before.
     Side effects: prints.
     """
-
     source = read_source(text, environ=place.environ)
     claim = SourceClaim(source.id, str(repository(place.cwd)), place.environ)
     codes: list[int] = []

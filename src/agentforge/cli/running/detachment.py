@@ -40,7 +40,6 @@ def enqueue(
         0.
     Side effects: prints the task's id.
     """
-
     database = open_database(database_url(place.settings, place.environ))  # before there is a task that nobody drives
     result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
     Ledger(database).add(Path(result.state.identity.repo), result.state.identity.run_id, priority=priority)
@@ -62,7 +61,6 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
         UsageError: a time or rhythm that cannot be read, or both.
     Side effects: prints what was scheduled, and the line by which cron does the same without a worker.
     """
-
     if at and every:
         raise UsageError("--at and --every cannot be used together", hint="use one of them")
     cron = cron_of(every) if every else ""
@@ -115,7 +113,6 @@ def line_for(tasks: Iterable[TaskRow], place: Place) -> Line:
 
 def queued_now(result: RunResult, place: Place) -> Line:
     """The queue, as far as it matters to one run."""
-
     open_questions = result.state.people.open_escalations
     return _line(place, wanted=not open_questions and outcome_of(result.state, running=result.running) == "paused")
 

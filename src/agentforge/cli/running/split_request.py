@@ -37,7 +37,6 @@ def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form
     Raises:
         UsageError: flags that belong to one repository.
     """
-
     for name in _OF_ONE:
         if given[name]:
             raise UsageError(f"--{name.replace('_', '-')} belongs to one repository", hint="leave it out with --split")
@@ -65,7 +64,6 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
     Returns:
         The first exit code that is not 0.
     """
-
     if result.state.progress.outcome != "analyzed":
         return show_result(result, place=place, form=form)
     if form == "text":
@@ -79,7 +77,6 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
 
 def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | None]]) -> dict[str, object]:
     """The result of the plan; a part that was broken off says why."""
-
     value = result_value(result)
     for row in cast("list[dict[str, object]]", value["parts"]):
         _, error = driven.get(str(row["part"]), (0, None))
@@ -89,7 +86,6 @@ def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | 
 
 def _driven(part: SplitPart, *, form: Form) -> tuple[int, AgentForgeError | None]:
     """Drive one part; an error in one does not keep the others."""
-
     errors: list[AgentForgeError] = []
 
     def show(result: RunResult) -> int:

@@ -35,7 +35,6 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = O
         TrustRequired: nobody is there to ask, or the answer was no; names the files.
     Side effects: prompts; records the trust that was given.
     """
-
     granted = False
     for top in tops_of(place):
         trust = trusted(top, place.environ, kinds=kinds)
@@ -85,7 +84,6 @@ def show(trust: Trust) -> None:
 
 def tops_of(place: Place) -> tuple[Path, ...]:
     """The folders from which something of the project is loaded: the repository's top and that of its settings."""
-
     return project_tops(place.cwd, place.environ)
 
 

@@ -44,7 +44,6 @@ def hidden_failures(
         ToolchainError: tests cannot be run here at all.
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
-
     with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
         rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
         patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
@@ -74,7 +73,6 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     Raises:
         ToolchainError, SandboxError: tests cannot be run here at all.
     """
-
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=(data_dir(environ),))  # type: ignore[arg-type] # checked by the settings

@@ -134,7 +134,6 @@ class Meter:
         Raises:
             KeyboardInterrupt: the process that gave the order is gone; the task will be played again.
         """
-
         if os.getppid() != self.parent:
             raise KeyboardInterrupt
         if isinstance(event, ToolStarted) and _SETS in json.dumps(event.arguments, ensure_ascii=False, default=str):
@@ -223,7 +222,6 @@ def _check_out(source: tuple[str, ...], repo: Path) -> None:
 
 def _lent(task: EvalTask, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
     """Lend the environment of the task's source to the new repository."""
-
     source = Path(task.source[0])
     return lend(source, repo, settings=load(source, environ, flags=task.settings), environ=environ)
 

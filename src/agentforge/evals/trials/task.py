@@ -192,7 +192,6 @@ def _mapping(value: object) -> dict[str, Any]:
 
 def _answers(folder: Path, inline: object) -> dict[str, Mapping[str, Any]]:
     """All answers by name; those that are not the honest ones hold what differs from them."""
-
     found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
     found |= {name: _mapping(one) for name, one in _mapping(inline).items()}
     honest = found.get(HONEST, {})

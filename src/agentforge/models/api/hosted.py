@@ -255,7 +255,6 @@ class _Watch:
 
     def sees_repetition(self, reader: StreamReader) -> bool:
         """Whether every sample that is still being written repeats itself."""
-
         self._chunks += 1
         if not self._small or self._chunks % _LOOK_EVERY:
             return False

@@ -19,7 +19,6 @@ _TIMEOUT_S = 600.0
 
 def command_results(contract: Contract, runtime: Runtime) -> list[CommandResult]:
     """Run every command that the contract names; a read-only workspace, no network."""
-
     results = []
     for command in contract.commands:
         box = Box(workspace=runtime.worktree, mount_at=runtime.repo, writable=False)
@@ -45,7 +44,6 @@ def judge(
     Args:
         commands: results of the contract's command rules.
     """
-
     submission = state.review.submission
     assert submission is not None
     facts = submission.facts or {}

@@ -136,7 +136,7 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         return lambda _path: f"stage {stage.name} writes no files"
 
     if stage.writes == "tests":
-        declared = _baseline_test_globs(state)
+        declared = tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
     if stage.files:
@@ -156,7 +156,6 @@ def _frozen(state: RunState) -> tuple[str, ...]:
 
 def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
     """The files of the specification, sign for sign: a name that reads as a pattern or a folder opens nothing else."""
-
     scope = WriteScope(allow=files, deny=frozen)
 
     def refusal(path: str) -> str | None:
@@ -166,10 +165,6 @@ def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Call
         return reason
 
     return refusal
-
-
-def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
-    return tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
 
 
 def _context(

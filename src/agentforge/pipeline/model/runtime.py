@@ -49,13 +49,11 @@ def no_attempts(_state: RunState, stage: str) -> Iterator[Event]:
 
 def nobody_looks(need: Need, _state: RunState) -> Sight:
     """No other run can be seen from here."""
-
     return Sight(status="failed", seen=f"{need.words} cannot be looked at from here")
 
 
 def nobody_begins(part: str, _state: RunState) -> PartStarted:
     """No task can be started from here."""
-
     raise InfrastructureError(f"the part {part} cannot be started from here")
 
 

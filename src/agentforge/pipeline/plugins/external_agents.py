@@ -138,7 +138,6 @@ def along_record(runtime: Runtime, log: Recording) -> Runtime:
 
 def _guest_of_record(log: Recording, stage: str) -> GuestChoice | None:
     """The agent that did what a replay comes to in a stage, None when a model did it."""
-
     turn = log.state.progress.turn
     if turn.replied and log.state.progress.stage == stage:
         name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
@@ -201,7 +200,6 @@ def observation_of(report: GuestReport, settled: Settled | None) -> Observation:
 
 def guest_box(choice: GuestChoice, stage: Stage, state: RunState, runtime: Runtime) -> Box:
     """What the guest sees: the workspace in the repository's place, and the files that its command line names."""
-
     box = stage_box(stage, state, runtime)
     program = _program(choice, box.env.get("PATH", ""))
     named, own = _files_of_command(choice, runtime, (*box.interpreters, *program))

@@ -63,7 +63,6 @@ def placed(order: Sequence[str], added: Iterable[tuple[str, str]]) -> tuple[str,
 
 def names_of(state: RunState) -> tuple[str, ...]:
     """The stages of a run in their order, as its records say."""
-
     order = tuple(load_stages(state.brief.workflow))
     return placed(order, rows_placed(state.brief.added)) if state.brief.added else order
 

@@ -145,13 +145,11 @@ class ReplayPerformer(Performer):
 
     def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
         """The repairs of the record."""
-
         del stage, contract
         return recorded_in(self._log.next()[2], state)
 
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
         """How the contract's commands ended then."""
-
         rows = {str(row.get("rule")): row for row in self._recorded(kinds.StageVerified).results}
         return [
             CommandResult(command=command, exit_code=exit_code_of(row), output=printed_of(row, command))
@@ -210,7 +208,6 @@ class ReplayPerformer(Performer):
 
     def _write(self, path: str, digest: str) -> None:
         """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
-
         file = self._runtime.worktree / path
         if not digest:
             file.unlink(missing_ok=True)
@@ -222,7 +219,6 @@ class ReplayPerformer(Performer):
 
     def _afterwards(self, path: str) -> Iterator[bytes]:
         """What the record holds of a file at the later places of the step."""
-
         for event in self._log.rest_of_step():
             blob = event.touches.get(path) if isinstance(event, kinds.ToolStarted) else None
             if blob and not str(blob).startswith("withheld:"):

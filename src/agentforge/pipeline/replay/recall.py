@@ -16,7 +16,6 @@ _FENCE = re.compile(r"<untrusted (\S+)>\n")
 
 def observation_of(finished: kinds.ToolFinished, runtime: Runtime) -> Observation:
     """What the tool found then, before it was cut and fenced."""
-
     if finished.output:
         text = runtime.blobs.get(finished.output).decode("utf-8", "surrogateescape")
     else:

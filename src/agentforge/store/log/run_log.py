@@ -211,7 +211,6 @@ class RunLog:
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
-
         left = ""
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:

@@ -57,7 +57,6 @@ class SessionViews:
         Raises:
             IntegrityError: the log was altered or damaged.
         """
-
         views, state = cls(folder, blobs), RunState()
         for record in read(folder):
             state = evolve(state, record.event, at=record.at)

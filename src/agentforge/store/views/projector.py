@@ -173,7 +173,6 @@ class Projector:
             IntegrityError: a blob that the log names is missing or was altered.
             StorageError: the disk does not take it.
         """
-
         if self._record is None or self._record.seq == self._written:
             return
         self._write_actions()

@@ -99,7 +99,6 @@ def _of_classes(module: Any, root: Path) -> list[Tool]:
 
 def _wrapped(made: Any, root: Path) -> Tool:
     """A tool of the old surface as one of ours; what it says of itself decides what it is asked about."""
-
     kind = str(getattr(made.kind, "value", made.kind))
     does = _CLASSES.get(kind, "unknown")
 

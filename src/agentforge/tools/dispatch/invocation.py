@@ -154,7 +154,6 @@ def prepare_call(
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
-
     try:
         return _prepared(name, arguments, tools=tools, context=context, policy=policy)
     except ToolError as refusal:
@@ -186,7 +185,6 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
-
     observation = _performed(prepared, context)
     return ask_after(prepared.tool, prepared.arguments, observation, policy, notes=prepared.notes)
 
@@ -215,7 +213,6 @@ def present(observation: Observation, *, policy: InvocationPolicy, tool: Tool | 
     Args:
         tool: what it is of; of what a program printed a cut keeps the lines that tell how it went.
     """
-
     tidy = cleaned(observation.text) if policy.cleans else Cleaned(text=observation.text)
     plain = redact(tidy.text, secrets=policy.secrets, shapes=policy.redacts)
     full = plain.text

@@ -44,7 +44,6 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, 
     Raises:
         SandboxError: there is no bubblewrap here.
     """
-
     inner = sandbox.found if isinstance(sandbox, Automatic) else sandbox
     if not isinstance(inner, Bubblewrap):
         raise SandboxError(

@@ -129,7 +129,7 @@ def run(
         _close(pipes)
     kept = list(ends.values())
     return Completed(
-        exit_code=TIMED_OUT if timed_out else _exit_code(status),
+        exit_code=TIMED_OUT if timed_out else (status if status >= 0 else 128 - status),
         output=kept[0].value(),
         omitted_bytes=sum(end.omitted for end in kept),
         timed_out=timed_out,
@@ -329,7 +329,3 @@ def _sweep(ends: dict[int, _BothEnds]) -> None:
 def _close(pipes: list[IO[bytes]]) -> None:
     for pipe in pipes:
         pipe.close()
-
-
-def _exit_code(status: int) -> int:
-    return status if status >= 0 else 128 - status

@@ -65,7 +65,6 @@ class Watch:
             path: "" = everything.
             since: "" = the last commit; in a folder without a repository, the first change of this process.
         """
-
         git = self._git()
         if git is None:
             return ""

@@ -43,7 +43,6 @@ class Guard:
         Raises:
             RepositoryError: a file cannot be recorded.
         """
-
         looks = scan(self._root, without=self._ignored)
         if not self._tree or looks != self._looks:
             self._tree = self._git.snapshot(self._root, index=self._index)
@@ -52,7 +51,6 @@ class Guard:
 
     def _learned(self, looks: Looks) -> Looks:
         """The looks without what git ignores now; looked at before the snapshot, so that nothing touched since is missed."""
-
         before, self._ignored = self._ignored, ignored_folders(self._git)
         if not before <= self._ignored:  # something was not entered that counts now: the next look finds it touched
             return {}
@@ -68,7 +66,6 @@ class Guard:
         Raises:
             StorageError: something cannot be put back; the call stays in doubt until `put_back`.
         """
-
         if not self._tree:
             self.tree()
         done = command()
@@ -77,7 +74,6 @@ class Guard:
 
     def put_back(self, tree: str) -> None:
         """Make the workspace equal a tree exactly, whatever a command that was cut short did to it."""
-
         self._tree = ""
         for name, look in scan(self._root).items():
             if is_folder(look):

@@ -113,7 +113,6 @@ class Unconfined:
         Raises:
             ToolchainError: the command cannot be started.
         """
-
         env = child_environment(self.environ, box.env)
         return process.run(argv, cwd=box.workspace / box.cwd, env=env, **bounds)
 

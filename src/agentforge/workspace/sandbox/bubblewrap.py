@@ -120,7 +120,6 @@ class BoxStatus:
     @contextmanager
     def opened(cls, *, kept_by: SharedLoopback | None) -> Iterator[BoxStatus]:
         """Open the pipes and close them afterwards."""
-
         reader, writer = os.pipe()
         gate = os.pipe() if own_group() is not None else None
         filters = _filter_file()
@@ -149,7 +148,6 @@ class BoxStatus:
 
     def started(self, _pid: int) -> None:
         """Move the child into the control group before it runs anything; let its network be kept where others share it."""
-
         group = own_group()
         if (self._gate is None or group is None) and self._kept_by is None:
             return
@@ -181,7 +179,6 @@ class BoxStatus:
 
 def _filter_file() -> int | None:
     """The filter of system calls as a file that bubblewrap reads; None where there is none for this processor."""
-
     if not program() or not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("filter")

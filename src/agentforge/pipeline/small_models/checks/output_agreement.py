@@ -100,7 +100,6 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
 
 def holds(state: RunState, runtime: Runtime, unit: Unit, text: str) -> str:
     """What a person answered about single calls, checked on a sample; "" when all of it holds."""
-
     asked = _asked(state, unit)
     if not asked:
         return ""
@@ -158,7 +157,6 @@ def _spoken(answer: CallResult) -> str:
 
 def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[CallResult]:
     """Each call in a plain process on the workspace with one file replaced."""
-
     rig, tree = replace(runtime.rig(), timeout_s=_LONGEST_CALL_S), runtime.guard.tree()
     edits: Edits = Edits(files={unit.file: text.encode()})
 

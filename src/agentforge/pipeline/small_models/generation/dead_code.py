@@ -64,7 +64,6 @@ def choose_reached(
 
 def unreached(state: RunState, runtime: Runtime, unit: Unit, text: str, *, base: str) -> frozenset[int]:
     """The first lines of new statements of a definition that the tests do not run; what only refuses does not count."""
-
     tests = tuple(dict.fromkeys([*suite_files(state), *near_tests(state)]))
     edits = Edits(files={unit.file: text.encode()})
     traced = traced_of(run_tree(runtime.rig(), runtime.guard.tree(), tests=tests, edits=edits, trace=True))

@@ -129,7 +129,7 @@ def _code(sight: CodeShown, *, with_own: bool = True) -> str:
     parts = [_around(tree, sight)]
     if own is not None and with_own:
         text = "\n".join(sight.source.splitlines()[_start(own) - 1 : own.end_lineno])
-        parts.append(f"The code today:\n```python\n{cut_middle(_dedented(text), limit=_SOURCE_TOKENS)}\n```")
+        parts.append(f"The code today:\n```python\n{cut_middle(textwrap.dedent(text), limit=_SOURCE_TOKENS)}\n```")
     return _joined(*parts)
 
 
@@ -195,10 +195,6 @@ def _head(sight: CodeShown) -> str:
 
 def _start(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
-
-
-def _dedented(text: str) -> str:
-    return textwrap.dedent(text)
 
 
 def _joined(*parts: str) -> str:

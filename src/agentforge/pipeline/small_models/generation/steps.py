@@ -77,7 +77,6 @@ def _failures_in_a_row(state: RunState) -> int:
 
 def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> CodeShown:
     """What is shown of a unit: its file without an earlier sample of it, and the tests that speak of it."""
-
     waiting = is_waiting(state, unit)
     return CodeShown(
         request=state.brief.request,

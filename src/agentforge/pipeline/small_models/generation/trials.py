@@ -277,7 +277,6 @@ def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dic
 
 def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
     """The first test that fails with a sample though it must pass, in its own words; "" when none does."""
-
     base = state.work.facts.get("baseline", {})
     bad = {*texts(base.get("failing")), *texts(base.get("flaky"))}
     if run.timed_out:

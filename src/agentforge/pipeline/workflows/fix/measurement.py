@@ -97,13 +97,11 @@ _NO_GUARDS: Mapping[str, object] = {
 
 def targets_of(state: RunState) -> list[Finding]:
     """What the run repairs."""
-
     return [finding_from(row) for row in state.brief.violations]
 
 
 def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """Find the violations at the base, try the repairs that checks offer, and ask whether tests watch the places."""
-
     targets, base, rig = targets_of(state), state.work.trees["baseline"], runtime.rig()
     paths = sorted({finding.path for finding in targets})
     with fresh_checkout(rig, base) as checkout:
@@ -133,7 +131,6 @@ def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     """Run the guard tests at the base, and ask again whether the places are watched."""
-
     tree = _snapshot(runtime)
     declared = [
         {"path": file.get("path", ""), "name": test.get("name", ""), "kind": "guard"}
@@ -169,7 +166,6 @@ def _change(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """The whole suite in a fresh checkout, the checks, the scope: what GREEN is held against, and the violations."""
-
     tree, guard, base = _snapshot(runtime), state.work.facts.get("guard", {}), state.work.trees["baseline"]
     promise = Promise(
         red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
@@ -223,7 +219,6 @@ def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, ob
 
 def _left_of(targets: list[Finding], report: CheckReport) -> tuple[list[dict[str, object]], list[str]]:
     """Of the targets: what a report still holds, and the names of what it does not."""
-
     there = {finding.fingerprint: finding for finding in report.findings if finding.counts}
     left = [there[target.fingerprint].value() for target in targets if target.fingerprint in there]
     gone = [f"{violation_id(target)} {target.path}" for target in targets if target.fingerprint not in there]
@@ -236,7 +231,6 @@ def _out_of_scope(paths: list[str], scope: tuple[str, ...]) -> list[str]:
 
 def _rules_of(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
     """The rules that are broken, in the words of the contracts for code that ask for them."""
-
     with fresh_checkout(runtime.rig(), state.work.trees["baseline"]) as checkout:
         contracts = contracts_in(checkout)
     names = dict.fromkeys(finding.rule_id for finding in targets_of(state) if finding.contract)
@@ -278,7 +272,6 @@ def unguarded(findings: Iterable[Finding], rig: Rig, *, tree: str, passing: Iter
     Args:
         passing: ids of the tests that pass at `tree`.
     """
-
     known = set(passing)
     places: dict[str, tuple[str, bytes]] = {}
     for finding in findings:
