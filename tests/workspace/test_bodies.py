@@ -91,12 +91,6 @@ def test_tests_inside_of_a_file_of_the_product_are_no_bodies(tmp_path: Path) -> 
     assert names(bodies(tmp_path, rank(tmp_path, [], text="`widen` is not wide"))) == ["widen"]
 
 
-def test_of_definitions_that_fit_alike_the_short_ones_come_first(likely: Callable[..., list[Body]]) -> None:
-    rows = "".join(f"    other_{number} = {number}\n" for number in range(60))
-    paint = f"def paint_long(width):\n{rows}    return width + width\n\n\ndef paint_short(width):\n    return width\n"
-    assert names(likely("paint the width", paint=paint))[:2] == ["paint_short", "paint_long"]
-
-
 def test_a_definition_that_bears_a_built_in_name_is_found_where_the_request_spells_it(
     likely: Callable[..., list[Body]],
 ) -> None:

@@ -14,8 +14,6 @@ from agentforge.workspace.code.symbols import Symbol, of_product, outline_of, re
 _OF_FILE = 0.3  # what the likeliest file adds to what fits in it, against the definition that fits best
 _SPOKEN = 0.2  # what a definition hands on to those that it speaks of, all together by the root of their number
 _SEEDS, _HOPS, _CONSTANT_HOPS = 12, 2, 4
-_LENGTH, _LEAST_LINES = 0.3, 10
-"""How much a long definition stands back behind shorter ones that fit as well: where it has room, several of these have it."""
 _MOST_ALIKE = 3  # definitions of one name; more say nothing
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
@@ -41,7 +39,6 @@ class _Definition:
 
     def __init__(self, symbol: Symbol, rows: Sequence[str], fit: float, place: int) -> None:
         self.symbol, self.fit, self.place = symbol, fit, place
-        self.length = _LEAST_LINES + symbol.end_line - symbol.line
         self.names = dict.fromkeys(_WORD.findall("\n".join(rows[symbol.line - 1 : symbol.end_line])))
 
     def holds(self, other: _Definition) -> bool:
@@ -49,7 +46,7 @@ class _Definition:
 
 
 def bodies(root: Path, ranked: Sequence[RelevantFile]) -> list[Body]:
-    """List the definitions of likely files that fit a request or that these speak of, the likeliest for their length first.
+    """List the definitions of likely files that fit a request, and those that these speak of, the likeliest first.
 
     Args:
         ranked: files as `rank` gives them, the best first.
@@ -60,10 +57,7 @@ def bodies(root: Path, ranked: Sequence[RelevantFile]) -> list[Body]:
     for number, one in enumerate(known):
         if one.fit > 0:
             weights[number] += _OF_FILE * best * ranked[one.place].score / top
-    order = sorted(
-        (number for number in range(len(known)) if weights[number] > 0),
-        key=lambda number: -weights[number] / known[number].length ** _LENGTH,
-    )
+    order = sorted((number for number in range(len(known)) if weights[number] > 0), key=lambda number: -weights[number])
     constants = _constants(known)
     return [
         Body(
