@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.app.composition.base_commit import base_commit
+from agentforge.app.composition.run_inputs import base_commit
 from agentforge.app.conformance.check_run import close, is_of_rule, known, texts
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
