@@ -12,7 +12,6 @@ from agentforge.pipeline.examination.examiner_run import edited_lines
 from agentforge.pipeline.examination.settlement import (
     disputed,
     file_in,
-    is_of_today,
     measured_rows,
     place_beside,
     ruled_rows,
@@ -123,31 +122,6 @@ def test_what_holds_agrees_and_what_fails_with_words_of_the_request_is_disputed(
     assert _verdicts(dict.fromkeys(names, _look(held=True))) == ["agrees", "agrees", "agrees"]
     assert _verdicts(dict.fromkeys(names, _look())) == ["disputed", "disputed", "dropped"]
     assert _verdicts(dict.fromkeys(names, _look(unchecked="it was skipped"))) == ["dropped"] * 3
-
-
-def test_a_test_of_what_stays_that_fails_as_it_failed_before_shows_nothing_against_the_change() -> None:
-    looks = {"t.py::TestOthers::test_none": _look(), "t.py::test_underscore": _look()}
-    assert _verdicts(looks) == ["disputed", "disputed"]  # it may have failed before for another reason
-    looks = {name: {**look, "same": True} for name, look in looks.items()}
-    rows = measured_rows(_PYTHON, looks, _REQUEST)
-    assert [row["verdict"] for row in rows] == ["dropped", "disputed"]
-    assert rows[0]["why"]
-
-
-@pytest.mark.parametrize(
-    ("says", "today"),
-    [
-        ("Today keys that are not strings raise a TypeError", True),
-        ("What loads today loads as before.", True),
-        ("The argument is optional, so that existing code which", True),
-        ("Without the option everything stays as it is.", True),
-        ("There are two spaces today, there should be one", False),
-        ("It still fails, and must not", False),
-        ("A slug of 'A_b' is 'a-b', too", False),
-    ],
-)
-def test_words_of_what_stays_want_nothing(says: str, today: bool) -> None:
-    assert is_of_today(says) is today
 
 
 @pytest.mark.parametrize(

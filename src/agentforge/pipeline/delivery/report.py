@@ -12,7 +12,6 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.verification import notes
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.examination.settlement import AS_BEFORE
 from agentforge.pipeline.facts.inspection import inert_words
 from agentforge.pipeline.facts.roads import file_kinds, road_notes
 from agentforge.pipeline.facts.speed import speed_limits, speed_notes
@@ -183,8 +182,7 @@ def _examined(state: RunState) -> str:
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in spent)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
     cost = f"{sum(one.calls for one in spent)} calls, {tokens} tokens"
-    idle = "".join(f"; {row.get('test')}: {AS_BEFORE}" for row in rows if row.get("why") == AS_BEFORE)
-    return f"tests written from the request and the public interface alone: {told}{idle}; {cost}"
+    return f"tests written from the request and the public interface alone: {told}; {cost}"
 
 
 def _mapping(value: object) -> Mapping[str, object]:

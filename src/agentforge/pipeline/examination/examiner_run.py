@@ -138,7 +138,7 @@ def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
     if phase(state) == "settle":
         rows = [
             f"### Test {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
-            f"Before the change it {row.get('before') or 'could not be run'}."
+            f"Before the change it {_before_the_change(row)}."
             for number, row in enumerate(disputed(kept_rows(state)), start=1)
         ]
         return [Piece(name="the tests that fail", text="\n\n".join(rows), level=Level.LAW, order=1)]
@@ -151,6 +151,13 @@ def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
             name=f"your file {known.get('path')} could not be run: write it again", text=told, level=Level.LAW, order=1
         )
     ]
+
+
+def _before_the_change(row: Json) -> str:
+    """How a test that fails now came out at the base."""
+    if row.get("same"):
+        return "failed in the same way"
+    return str(row.get("before") or "could not be run")
 
 
 def _before(state: RunState, runtime: Runtime) -> list[Section]:

@@ -20,15 +20,6 @@ _READ_BY_A_PROGRAM = (
     "of what was so before the change.)"
 )
 _MOST = 24
-AS_BEFORE = "it fails as it failed before the change, and its words tell only what stays as it was"
-_OF_TODAY = re.compile(
-    r"(?i)\b(?:as (?:before|today|now|is|it (?:is|was)|they (?:are|were)|ever)|today|currently|existing|already|so far"
-    r"|stays?|remains?|un(?:changed|touched|affected)|keeps?|still|goes on|(?:not|n't) change|the same as)\b"
-)
-_WANTING = re.compile(
-    r"(?i)\b(?:should|must|shall|ought|instead|but|however|expect(?:s|ed)?|wants?|wish|would like|needs?|wrong(?:ly)?|bugs?"
-    r"|fix(?:es|ed)?)\b"
-)
 _RULINGS = {"demanded": "contradicts", "open": "open", "mistaken": "dropped"}
 
 Row = dict[str, object]
@@ -59,19 +50,12 @@ def measured_rows(source: str, looks: Mapping[str, Json], request: str, known: S
             row |= {"verdict": "agrees", "why": ""}
         elif not stands_in(says, request):
             row |= {"verdict": "dropped", "why": "no words of the request stand above it"}
-        elif look.get("same") and is_of_today(says):
-            row |= {"verdict": "dropped", "why": AS_BEFORE}
         elif earlier is not None:
             row |= earlier
         else:
             row |= {"verdict": DISPUTED, "why": ""}
         out.append(row)
     return tuple(out)
-
-
-def is_of_today(says: str) -> bool:
-    """Whether words only tell what is so today and stays so: they want nothing, and speak of no difference."""
-    return bool(_OF_TODAY.search(says)) and not _WANTING.search(says)
 
 
 def example_rows(examples: Sequence[Json], request: str, known: Sequence[Json] = ()) -> tuple[Row, ...]:
