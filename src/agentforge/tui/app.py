@@ -134,11 +134,7 @@ class ScreenApp(App[int]):
         self.prompt = Prompt(
             typed, self.completion, placeholder="Ask, or / for commands, @ for files, ! for your shell"
         )
-        self.working, self.todos, self.status = (
-            Working(self.signs),
-            Todos(self.signs),
-            Parts(self.signs, id="status"),
-        )
+        self.working, self.todos, self.status = (Working(self.signs), Todos(self.signs), Parts(self.signs, id="status"))
         self.jobs, self.queue = Lines(id="jobs"), Lines(id="queue")
         self.choices = Choices(self)
         self.flow = Flow(self)

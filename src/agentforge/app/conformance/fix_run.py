@@ -169,13 +169,7 @@ def _measured(
 
 
 def _report(
-    checkout: Path,
-    git: Git,
-    paths: Sequence[str],
-    *,
-    settings: Settings,
-    environ: Mapping[str, str],
-    only: str | None,
+    checkout: Path, git: Git, paths: Sequence[str], *, settings: Settings, environ: Mapping[str, str], only: str | None
 ) -> CheckReport:
     table = settings.table("checks")
     trusted = table.get("project_code") is True

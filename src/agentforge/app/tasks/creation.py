@@ -31,12 +31,7 @@ _LEFT_OUT_NAMED = 20
 
 
 def begun(
-    options: StartOptions,
-    *,
-    settings: Settings,
-    environ: Mapping[str, str],
-    watch: Watch,
-    graded: bool = False,
+    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch, graded: bool = False
 ) -> tuple[Git, Models, RunLog]:
     """Create a task whose first record stands.
 
