@@ -25,7 +25,7 @@ ALL_PASS = "all of its tests pass before it, too: nothing in them asks for the c
 _NOT_RUN = "none of the files of the tests that it changes holds a test that a runner is told to run"
 _MOST_NEIGHBOURS = 2
 _PACKAGES = ("__init__", "index", "mod", "lib")  # files that stand for their folder
-_SHOWN = 200  # characters of a failure
+_SHOWN = 300  # characters of a failure
 _NAMED = 5
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0  # one test may take several times as long as all of them at the commit
 
