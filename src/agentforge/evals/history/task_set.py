@@ -13,22 +13,19 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agentforge.config.settings import Settings
 from agentforge.errors import StorageError, UsageError
 from agentforge.evals.case import write_files
 from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
-from agentforge.evals.history.evidence import evidence_of, names_of
+from agentforge.evals.history.evidence import HistoryEvidence, evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written
 from agentforge.evals.trials.hidden import failures_by, rig_at, rig_of
 from agentforge.evals.trials.task import FILE
+from agentforge.models.api.model import Model
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.evals.history.evidence import HistoryEvidence
-    from agentforge.models.api.model import Model
-    from agentforge.suite.test_environment import Rig
+from agentforge.suite.test_environment import Rig
 
 LEFT_OUT = "left-out.txt"
 UNEDITED = "unedited"
