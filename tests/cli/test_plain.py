@@ -235,6 +235,26 @@ def test_continue_goes_on_with_the_last_session_of_the_folder(place: Place) -> N
     assert out == "Second.\n"
 
 
+def test_a_sentence_in_the_place_of_a_command_is_the_first_message(place: Place) -> None:
+    replies = ({"text": "First."}, {"text": "Second."})
+    terminal = place.terminal(*replies, options=("explain the tests",), TERM="dumb")
+    terminal.until("First.")
+    terminal.send("go on\n")
+    terminal.until("Second.")
+    terminal.until("> ")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+    code, out, _ = place.pipe("a line of a log\n", {"text": "I see."}, options=("what is wrong here?",))
+    assert (code, out) == (0, "I see.\n")
+
+
+def test_the_short_options_of_other_agents_mean_the_same_here(place: Place) -> None:
+    replies = ({"text": "First."}, {"text": "Second."})
+    assert place.pipe("", *replies, options=("-p", "one"))[1] == "First.\n"
+    assert place.pipe("", *replies, options=("-c", "-p", "and two"))[1] == "Second.\n"
+    assert place.pipe("three\n", *replies, {"text": "Third."}, options=("-c",))[1] == "Third.\n"
+
+
 def test_an_option_before_a_command_is_not_lost_silently(place: Place) -> None:
     code, _, err = place.pipe("", options=("status",))
     assert code == 2

@@ -12,9 +12,11 @@ from agentforge.tui.engine import Engine, OpenChat
 from agentforge.tui.exit_transcript import farewell
 
 
-def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str) -> int:
+def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str, first: str = "") -> int:
     """Show the conversation until the person leaves.
 
+    Args:
+        first: the message that it begins with.
     Returns:
         The exit code.
     Raises:
@@ -23,7 +25,7 @@ def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, se
     """
     engine = Engine(open_chat, session=session, environ=environ)
 
-    app = ScreenApp(engine, cwd=cwd)
+    app = ScreenApp(engine, cwd=cwd, first=first)
     try:
         with _termination(app):
             app.run()
