@@ -107,7 +107,9 @@ def test_a_server_that_cannot_list_its_resources_still_shows_its_tools(chat: Cha
     server = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
     (chat.options.cwd / "odd_server.py").write_text(server.read_text())
     odd = {"command": sys.executable, "args": ["-S", "odd_server.py", "lists nothing"]}
-    (chat.options.cwd / ".mcp.json").write_text(json.dumps({"mcpServers": {"odd": odd, "none": {"command": "nowhere"}}}))
+    (chat.options.cwd / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"odd": odd, "none": {"command": "nowhere"}}})
+    )
     grant(trusted(chat.options.cwd, chat.workshop.environ), chat.workshop.environ, now="2026-01-01T00:00:00Z")
     listed = run_slash(chat, "/mcp")
     assert [choice.about for choice in listed.choices] == ["not started yet"] * 4

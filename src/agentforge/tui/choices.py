@@ -192,9 +192,14 @@ class Choices:
             self._app.push_screen(approval, asked.answer)
         else:
             plan = KEEP_PLANNING in asked.options
-            title = {"title": "The plan"} if plan else {}
-            typing = bool(self._app.prompt.text)
-            question = QuestionScreen(asked.question, asked.options, formatted=plan, guarded=typing, **title)
+            question = QuestionScreen(
+                asked.question,
+                asked.options,
+                formatted=plan,
+                guarded=bool(self._app.prompt.text),
+                explained=(KEEP_PLANNING,) if plan else (),
+                title="The plan" if plan else "The agent asks",
+            )
             self._asked.append((asked, question))
             self._app.push_screen(question, asked.answer)
 

@@ -85,7 +85,9 @@ class TerminalDriver(LinuxDriver):
                     data = os.read(self.fileno, _CHUNK)
                     if not data:
                         return
-                    if ahead:  # Enter, typed while the program was starting, was turned into a line feed by the terminal
+                    if (
+                        ahead
+                    ):  # Enter, typed while the program was starting, was turned into a line feed by the terminal
                         data = data.replace(b"\n", b"\r")
                     for message in reader.feed(decode(data)):
                         self.process_message(message)

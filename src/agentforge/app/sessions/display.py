@@ -104,6 +104,10 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
 def _beside(result: str, argument: str) -> str:
     """A result without the argument that stands before it."""
     said = result if result != argument else ""
+    said = re.sub(r"^(exit -?\d+) in [\d.]+ s", r"\1", said)  # how long it took stands behind it
+    if argument and re.match(rf"(edited|appended \d+ lines? to|wrote) {re.escape(argument)}\b", said):
+        return ""  # the counted lines and the diff say it
+    said = said.replace("The user declined this call and said: ", "you declined: ")
     for words in (f"{argument}: ", f"{argument} ") if argument else ():
         said = said.removeprefix(words)
     return said.removesuffix(f" for {argument}") if argument else said
