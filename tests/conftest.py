@@ -32,6 +32,8 @@ def _shared(name: str, path: str) -> Any:
     return sys.modules[name]
 
 
+_TESTS = Path(__file__).parent
+
 settings.register_profile("house", deadline=None, suppress_health_check=(HealthCheck.too_slow,))
 settings.load_profile(
     "house"
@@ -46,6 +48,7 @@ _SHARED = {
     "agentforge_warm": "support/warm.py",
 }
 _LOOPBACK, _INBOX, _, _TIERS, _TOOLCHAINS, _ = (_shared(name, path) for name, path in _SHARED.items())
+_TABLE = _TIERS.read_tiers()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -82,9 +85,18 @@ def pytest_collection() -> Iterator[None]:
     gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not read the files of which one tier alone has no test: collecting is seconds, and each worker does it."""
+    left_out = {"fast": "full", "full": "fast"}.get(config.getoption("markexpr"))
+    if left_out is None or not collection_path.name.startswith("test_") or not collection_path.is_relative_to(_TESTS):
+        return None
+    path = collection_path.relative_to(_TESTS.parent).as_posix()
+    return True if _TABLE.is_all_of(left_out, path) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its tier; the long ones of `make chaos` are left out unless `-m` asks for them."""
-    _TIERS.mark(items, _TIERS.read_tiers())
+    _TIERS.mark(items, _TABLE)
     if config.getoption("markexpr"):
         return
     left = [item for item in items if item.get_closest_marker("chaos") is None]

@@ -36,6 +36,7 @@ import errno
 
 EXIT_DONE = 0
 EXIT_WAITING = 3  # a human is asked; not an error
+EXIT_HUNG_UP = 129  # the terminal went away, as SIGHUP says it
 EXIT_INTERRUPTED = 130
 
 

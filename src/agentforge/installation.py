@@ -57,21 +57,16 @@ def libraries_of(extra: str) -> tuple[str, ...]:
 
 def _command(libraries: Sequence[str], extra: str, *, prefix: Path, executable: str) -> str:
     if prefix.name == ".venv" and (prefix / ".ready").exists():
-        return f"make -C {quoted(str(prefix.parent))} setup"
+        return f"make -C {quote(str(prefix.parent))} setup"
     receipt = prefix / "uv-receipt.toml"
     if receipt.exists():
         return _uv_tool(receipt, extra)
-    named = " ".join(quoted(library) for library in libraries)
+    named = " ".join(quote(library) for library in libraries)
     if (prefix / "pipx_metadata.json").exists():
-        return f"pipx inject {quoted(prefix.name)} {named}"
+        return f"pipx inject {quote(prefix.name)} {named}"
     if any(prefix.glob("lib*/python*/site-packages/pip")):
-        return f"{quoted(executable)} -m pip install {named}"
-    return f"uv pip install --python {quoted(executable)} {named}"
-
-
-def quoted(word: str) -> str:
-    """A word as a shell reads it back."""
-    return quote(word)
+        return f"{quote(executable)} -m pip install {named}"
+    return f"uv pip install --python {quote(executable)} {named}"
 
 
 def _uv_tool(receipt: Path, extra: str) -> str:
@@ -81,9 +76,9 @@ def _uv_tool(receipt: Path, extra: str) -> str:
     rows: Sequence[Mapping[str, Any]] = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
     own = next((row for row in rows if row["name"] == NAME), {"name": NAME})
     extras = ",".join(sorted({*own.get("extras", ()), *filter(None, (extra,))}))
-    others = "".join(f" --with {quoted(_source(row, '') or str(row['name']))}" for row in rows if row is not own)
+    others = "".join(f" --with {quote(_source(row, '') or str(row['name']))}" for row in rows if row is not own)
     again = "" if extra else " --reinstall"
-    return f"uv tool install{again} {quoted(_source(own, extras))}{others}"
+    return f"uv tool install{again} {quote(_source(own, extras))}{others}"
 
 
 def _source(row: Mapping[str, Any], extras: str) -> str:

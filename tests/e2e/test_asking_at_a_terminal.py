@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from agentforge_world import World
 
 _QUESTION = "What joins the words?"
+_CONTROLLED = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 def _on_a_terminal(world: World, *arguments: str, typed: str) -> tuple[int, str]:
@@ -35,6 +38,23 @@ def _on_a_terminal(world: World, *arguments: str, typed: str) -> tuple[int, str]
         out += data
     os.close(ours)
     return child.wait(60), out.decode("utf-8", "replace")
+
+
+def test_a_terminal_that_goes_away_ends_the_screen_without_a_crash(world: World) -> None:
+    ours, its = pty.openpty()
+    command = [sys.executable, "-m", "agentforge", "--model", world.model({"chat": [{"text": "Done."}]})]
+    env = {**world.env, "TERM": "xterm-256color"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CONTROLLED, *command], cwd=world.repo, env=env, stdin=its, stdout=its, stderr=its,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(its)
+    seen = b""
+    while b"for commands" not in seen:
+        seen += os.read(ours, 65_536)
+    os.close(ours)
+    assert child.wait(60) == 129
+    assert not list(world.home.rglob("crashes/*"))
 
 
 def test_bare_resolve_asks_records_the_answer_and_goes_on(world: World) -> None:

@@ -177,3 +177,32 @@ def test_slugify():
         measured["held_out"]["notes"]
     )
     _holds(world)
+
+
+_MISREAD = (
+    "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'. Later, `slugify('A_b')` should give 'a-b'."
+)
+
+
+def _refused(world: World) -> list[dict[str, Any]]:
+    verdicts = [one["data"] for one in world.events("StageVerified")]
+    return [one for one in verdicts if one["stage"] == "green" and not one["passed"]]
+
+
+@pytest.mark.parametrize("verdict", ["mistaken", "open", "demanded"])
+def test_one_that_fails_a_second_time_is_read_again_and_neither_refuses_nor_passes_by_itself(
+    world: World, verdict: str
+) -> None:
+    world.settings(_SETTINGS)
+    examine = [reply(text=_FILE), _ruling(verdict, "should give 'a-b'")]
+    done = world.start(_script(reply(IMPLEMENTED), reply(_RIGHT, IMPLEMENTED), examine=examine), request=_MISREAD)
+    assert (done.code, done.json["outcome"], done.json["escalations"]) == (0, "delivered", []), done.out + done.err
+    assert len(_refused(world)) == 1 and "slugify('A_b')" in str(_refused(world))
+    code = world.git("show", f"{done.json['branch']}:textkit.py")
+    assert ('replace("_", " ")' in code) is (verdict == "demanded")
+    _holds(world)
+
+
+def test_without_a_reader_it_refuses_until_a_human_is_asked(world: World) -> None:
+    done = world.start(_script(*[reply(IMPLEMENTED)] * 6), request=_MISREAD)
+    assert (done.code, len(_refused(world)) > 1, len(done.json["escalations"])) == (3, True, 1), done.out + done.err

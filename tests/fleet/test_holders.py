@@ -11,9 +11,9 @@ import pytest
 
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
-from agentforge.fleet.holders import end_frozen_holders, holders_of
 from agentforge.fleet.ledger import Ledger
 from agentforge.fleet.rescue import Frozen
+from agentforge.fleet.worker import end_frozen_holders, holders_of
 
 _CHANGING = """import os, signal, sqlite3, sys
 database = sqlite3.connect(sys.argv[1], isolation_level=None)

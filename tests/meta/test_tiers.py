@@ -43,6 +43,15 @@ def test_a_test_that_no_row_names_is_in_the_full_tier_and_the_longest_row_decide
     assert tiers.of("tests/a/test_b.py::test_c[p/q::r]") == "fast"
 
 
+def test_a_file_of_which_one_test_is_in_another_tier_is_read_for_both() -> None:
+    rows = {"tests/a": "fast", "tests/a/test_b.py::test_c": "full", "tests/a/test_b.py::test_d": "fast"}
+    tiers = Tiers(rows=rows, ways={})
+    assert not tiers.is_all_of("fast", "tests/a/test_b.py")
+    assert not tiers.is_all_of("full", "tests/a/test_b.py")
+    assert tiers.is_all_of("fast", "tests/a/test_x.py")
+    assert tiers.is_all_of("full", "tests/new/test_x.py")
+
+
 def test_no_row_stands_in_both_tiers(tmp_path: Path) -> None:
     path = tmp_path / "tiers.toml"
     path.write_text('fast = ["tests/a"]\nfull = ["tests/a"]\n[ways]\n')

@@ -15,7 +15,7 @@ from agentforge.models.api.abilities import of_provider, refused, within
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
-from agentforge.models.stand_ins.recorded import RecordedModel, RecordingModel
+from agentforge.models.stand_ins.recorded import RecordedModel, recorded_line
 from agentforge.models.stand_ins.scripted import ScriptedModel
 
 SCHEMA = {"type": "object", "properties": {"place": {"enum": ["a", "b"]}}}
@@ -146,12 +146,14 @@ def test_a_script_gives_as_many_samples_as_were_asked_for(
     script = tmp_path / "s.yaml"
     script.write_text("green:\n  - samples: [one, two, three]\n")
     recording = tmp_path / "r.jsonl"
-    model = RecordingModel(ScriptedModel(script), recording)
 
-    def texts(model: ScriptedModel | RecordingModel | RecordedModel, samples: int) -> ModelReply:
+    def texts(model: ScriptedModel | RecordedModel, samples: int) -> ModelReply:
         return model.complete(wished(request_for, samples=samples))
 
-    assert texts(model, 2).samples == ("one", "two")
+    reply = texts(ScriptedModel(script), 2)
+    assert reply.samples == ("one", "two")
+    line = recorded_line("GREEN", 1, request=request_value(wished(request_for, samples=2)), reply=reply)
+    recording.write_bytes(line + b"\n")
     assert texts(ScriptedModel(script), 1).samples == ("one",)
     assert texts(RecordedModel(recording), 2).samples == ("one", "two")
 

@@ -106,3 +106,16 @@ def test_lines_of_tests_that_the_request_quotes_come_behind_the_product(tmp_path
     views = [*likely_views(tmp_path, tests, [], behind=50), *likely_views(tmp_path, sources, bodies(tmp_path, sources))]
     page = fill(views, room=200)
     assert "return width + 5" in lines(page, "paint.py")
+
+
+@pytest.mark.parametrize("heading", ["## Borders", "Borders\n======="], ids=["markdown", "rst"])
+def test_of_a_readme_that_the_request_names_the_section_that_fits_is_shown(
+    shown: Callable[..., PackedPage], heading: str
+) -> None:
+    part = "\n".join(f"Filling {number} of a section that nobody asked for." for number in range(60))
+    text = f"# Kit\n\n{part}\n\n{heading}\n\n`paint_border` paints a border.\n\n## Other\n\n{part}\n"
+    files = {"README.md": text, "paint.py": "def paint_border(width):\n    return width\n"}
+    page = shown("`paint_border` takes a colour. The README should say so.", files, room=300)
+    assert "paints a border" in lines(page, "README.md")
+    assert "Borders" in lines(page, "README.md")
+    assert "Filling" not in lines(page, "README.md")

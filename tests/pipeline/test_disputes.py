@@ -18,7 +18,6 @@ from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.disputes import (
     BASE,
     GIVEN,
-    decided_calls,
     overruled_tests,
     questions,
     rulings,
@@ -125,7 +124,7 @@ def test_where_the_test_holds_the_example_of_the_request_counts_no_more() -> Non
     assert kept_examples(["slug('A b') -> 'a-b', slug('') -> ''", "slug('') -> ''"], state) == ["slug('') -> ''"]
     assert not counts(Claim(call='slug("A b")', returns="'a-b'"), state)
     assert counts(Claim(call='slug("A b")', returns="'A-b'"), state)
-    assert decided_calls(state) == {"slug('A b')"} and overruled_tests(state) == ()
+    assert overruled_tests(state) == ()
     assert "slug('A b') gives 'A-b': a human decided so. Overruled: the request says:" in rulings_text(state)
     same = test_file('assert slug("A b") == "A-b"')
     assert amended(PATH, same, state) == same

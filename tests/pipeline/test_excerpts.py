@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.context.packer import fill
 from agentforge.context.sections import Level, View
-from agentforge.pipeline.context.excerpts import code_view
+from agentforge.pipeline.context.excerpts import code_view, head_of
 
 LICENCE = "".join(f"# Redistribution clause number {number} of this licence applies.\n" for number in range(40))
 BODY = "".join(f"    value_{number} = compute(value_{number - 1}, {number})\n" for number in range(1, 200))
@@ -111,3 +111,9 @@ def test_the_lines_near_every_named_line_come_before_whole_functions(root: Path)
 def test_a_binary_file_is_not_shown(root: Path) -> None:
     (root / "tests" / "package.zip").write_bytes(b"PK\x03\x04\0\0find long")
     assert code_view(root, "tests/package.zip") is None
+
+
+def test_what_a_module_passes_on_stands_among_its_imports() -> None:
+    source = "//! Words.\n\npub use self::walk::Walk;\npub mod seek;\nuse std::fmt;\n\npub struct Kit;\n"
+    assert head_of(source) == (3, 6)
+    assert head_of("export * from './walk.js';\nimport { a } from './a.js';\n\nexport const b = a;\n") == (1, 3)

@@ -151,6 +151,27 @@ def test_a_test_that_bears_the_name_of_what_changes_is_near_though_it_calls_some
     assert "def test_must_get_float" in text_of(view, room=300)
 
 
+@pytest.mark.parametrize(
+    ("request_text", "near"),
+    [
+        ("The value '>' is lost in `wide > text`.", "def test_20()"),
+        ("Gaps behind the last paragraph", "def test_last_paragraph()"),
+    ],
+    ids=["quoted", "named"],
+)
+def test_a_test_that_holds_what_the_request_quotes_or_bears_its_words_is_near(
+    tmp_path: Path, request_text: str, near: str
+) -> None:
+    tests = [f"def test_{number}():\n    assert run('text {number}') == 'text'\n\n\n" for number in range(60)]
+    tests[20] = "def test_20():\n    assert run('wide > text') == 'text'\n\n\n"
+    tests[40] = "def test_last_paragraph():\n    assert run('text 40') == 'text'\n\n\n"
+    _written(tmp_path, "tests/test_kit.py", "".join(tests))
+    (view,) = style_views(
+        tmp_path, near=["kit.py"], tests=["tests/test_kit.py"], names=["run"], words=["text"], request=request_text
+    )
+    assert near in text_of(view, room=300)
+
+
 def test_the_end_of_the_class_of_the_nearest_test_is_shown_for_a_new_test_to_go_there(tmp_path: Path) -> None:
     def group(name: str) -> str:
         methods = "".join(f"    def test_{name}_{number}(self):\n        {name}({number})\n\n" for number in range(40))

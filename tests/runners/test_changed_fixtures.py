@@ -57,6 +57,16 @@ def test_a_test_runs_with_the_new_text_of_a_fixture_that_the_specification_chang
 def test_a_fixture_of_which_the_specification_says_nothing_hides_nothing(judge):
     facts = judge(LOCKED)
     assert facts["regressions"] == facts["under_old_text"] == [IN] and not facts["no_regressions"]
+    (row,) = facts["belongs_to"]  # whether the request changes it is for the specification to say
+    assert (row["stage"], row["rule"], row["path"]) == ("spec", "no-regressions", "tests/test_door.py")
+    assert "test_in" in row["message"] and "test_close" not in row["message"]
+
+
+def test_what_is_broken_besides_is_no_matter_of_the_specification(judge):
+    facts = judge(LOCKED.replace("'closed'", "'open'"))
+    assert facts["regressions"] == [CLOSE, IN] and facts["belongs_to"] == []
+    assert judge(LOCKED.replace("'out'", "'on'"))["belongs_to"] == []  # the new test fails: GREEN is not done
+    assert judge(LOCKED, DECLARED)["belongs_to"] == []
 
 
 def test_a_test_that_does_not_ask_for_it_is_held_to_the_old_text(judge):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -24,6 +25,7 @@ test("undefined", () => { nothing(); });
 """
 _SOURCE = "export function add(a, b) { return a + b; }\n"
 _CJS = "module.exports = { add: (a, b) => a + b };\n"
+_TWO = 'test("good", () => {});\ntest("bad", () => { throw new Error("no"); });\n'
 _PROJECTS = {
     "node": ({"package.json": '{"type": "module", "scripts": {"test": "node --test"}}', "calc.js": _SOURCE},
              "test/a.test.js", 'import {test, describe} from "node:test"; import assert from "node:assert";'
@@ -86,6 +88,35 @@ def test_a_javascript_suite_that_leaves_early_or_hides_its_tests_does_not_pass(j
         return  # node heeds `only` when it is told to, jest calls the others pending
     made, path = javascript('test.only("one", () => {});\ntest("two", () => { check(1, 2); });\n')
     assert f"{path}::two" not in made.run().passed_ids
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "settings"),
+    [
+        (".", "test/test.js", {}),
+        ("--testPathIgnorePatterns old other", "test/a.spec.js", {}),
+        ("", "lib/cases/test.js", {"testMatch": ["**/cases/*.js"]}),
+    ],
+)
+def test_the_paths_of_a_script_of_jest_say_where_its_tests_are_and_hide_no_planted_one(project, words, path, settings):
+    from dataclasses import replace
+
+    from agentforge.suite.detection import detect
+
+    need("node")
+    if not (_MODULES / "jest" / "node_modules").is_dir():
+        pytest.skip(f"jest is not in {_MODULES}: run scripts/javascript_runners.sh")
+    package = json.dumps({"scripts": {"test": f"jest {words}".strip()}, "jest": settings})
+    others = {"a.test.js": _TWO} if settings else {}  # the first by its path, which the setting keeps out
+    made = project({"package.json": package, ".gitignore": "node_modules\n", path: _TWO, **others}, env={})
+    subprocess.run(["cp", "-al", str(_MODULES / "jest" / "node_modules"), str(made.path / "node_modules")], check=True)
+    made = replace(made, plan=detect(made.path, settings={}))
+    for run in (made.run(), made.run(tests=(path,))):
+        assert (run.canary, run.complete, run.problems) == ("held", True, ())
+        assert {name: one.outcome for name, one in run.outcomes.items()} == {
+            f"{path}::good": "passed",
+            f"{path}::bad": "failed",
+        }
 
 
 @pytest.fixture

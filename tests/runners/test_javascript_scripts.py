@@ -131,7 +131,8 @@ def test_packages_of_a_workspace_run_together_when_they_run_alike(tmp_path, test
         ("node", ["node", "--test", "--import", "tsx"], ["--import", "tsx"]),
         ("node", ["node", "--test", "--import", "tsx", "src"], ["--import", "tsx", "src", "canary.mjs"]),
         ("jest", ["node_modules/.bin/jest", "--config", "a.json"], ["--config", "a.json"]),
-        ("jest", ["node_modules/.bin/jest", "--config", "a.json", "src"], ["--config", "a.json", "src", "canary.mjs"]),
+        ("jest", ["node_modules/.bin/jest", "--config", "a.json", "src"], ["canary.mjs", "--config", "a.json", "src"]),
+        ("jest", ["node_modules/.bin/jest", "--roots", "a", "b", "-i"], ["--roots", "a", "b", "-i"]),
     ],
 )
 def test_the_value_of_an_option_chooses_no_tests(runner, command, ends):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentforge.languages.catalogue import languages, of_runner
-from agentforge.languages.javascript.runner import _command
+from agentforge.languages.javascript.runner import _command, _shuffles
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.counterexamples.mutants_by_runs import maker
@@ -80,6 +80,19 @@ def test_the_controls_are_those_of_the_code(runner):
     if runner in _JAVASCRIPT:
         shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
+
+
+@pytest.mark.parametrize(
+    ("version", "shuffles"),
+    [("24.9.0", False), ("29.4.3", False), ("29.5.0", True), ("30.0.0-alpha.1", True), ("", False)],
+)
+def test_jest_is_given_an_order_from_the_version_on_that_takes_one(tmp_path, version, shuffles):
+    package = tmp_path / "node_modules" / "jest" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text(f'{{"version": "{version}"}}')
+    ground = SimpleNamespace(mount_at=tmp_path)
+    assert _shuffles(TestPlan(runner="jest", command=("jest",)), ground) is shuffles
+    assert _shuffles(TestPlan(runner="vitest", command=("vitest",)), ground)
 
 
 @pytest.mark.parametrize("runner", _RUNNERS)

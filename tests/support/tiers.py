@@ -32,6 +32,11 @@ class Tiers:
         """Name the tier of a test: the longest row that fits it decides; a test that no row names is in the full tier."""
         return next((self.rows[place] for place in _places(nodeid) if place in self.rows), "full")
 
+    def is_all_of(self, tier: Tier, path: str) -> bool:
+        """Tell whether every test of a file is in one tier, so that another one need not read it."""
+        inside = (other for place, other in self.rows.items() if place.startswith(f"{path}::"))
+        return self.of(path) == tier and all(other == tier for other in inside)
+
 
 def read_tiers(path: Path = TABLE) -> Tiers:
     """Read the table.

@@ -10,7 +10,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 
 from agentforge.tui.driver import PasteReader
-from agentforge.tui.exit_transcript import farewell
+from agentforge.tui.run import farewell
 
 if TYPE_CHECKING:
     from agentforge_loopback import LoopbackProvider

@@ -89,3 +89,10 @@ def test_tests_inside_of_a_file_of_the_product_are_no_bodies(tmp_path: Path) -> 
     )
     (tmp_path / "lib.rs").write_text(source)
     assert names(bodies(tmp_path, rank(tmp_path, [], text="`widen` is not wide"))) == ["widen"]
+
+
+def test_a_definition_that_bears_a_built_in_name_is_found_where_the_request_spells_it(
+    likely: Callable[..., list[Body]],
+) -> None:
+    show = "def format(entry):\n    return entry\n\n\ndef entry_of(entry):\n    return entry\n"
+    assert names(likely("`format(entry)` should quote", show=show))[0] == "format"

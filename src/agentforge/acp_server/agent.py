@@ -38,12 +38,12 @@ from agentforge.acp_server.words import modes_now, said_of
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.closed_sessions import all_sessions
 from agentforge.config.model_choice import choose
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured, UsageError
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
 
-    from agentforge.config.settings import Settings
 
 T = TypeVar("T")
 
@@ -129,7 +129,6 @@ class EditorAgent:
         self, cwd: str | None = None, cursor: str | None = None, **_others: Any
     ) -> ListSessionsResponse:
         """List the sessions, newest first, of one folder or of all."""
-
         if cursor and not cursor.isdecimal():
             raise RequestError(_INVALID, f"{cursor!r} is no cursor of this agent")
         folder, environ, _ = await self._thread(lambda: self._open_place(cwd or str(Path.cwd()), {}))
@@ -234,7 +233,6 @@ class EditorAgent:
         return EditorSession(options, link, settings=settings, environ=environ)
 
     def _check_model(self, cwd: str) -> None:
-
         _, environ, settings = self._open_place(cwd, {})
         choose(settings(), environ, flag=self._model)
 

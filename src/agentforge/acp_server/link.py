@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp.helpers import text_block, tool_content, tool_diff_content
@@ -15,15 +15,12 @@ from agentforge.app.sessions.approvals import change_of_call
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cancellation import interruptible
 from agentforge.events import kinds
+from agentforge.events.kinds.event import Event
+from agentforge.events.state.run_state import RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Future
-
     from acp.interfaces import Client
 
-    from agentforge.events.kinds.event import Event
-    from agentforge.events.state.run_state import RunState
 
 T = TypeVar("T")
 
@@ -171,7 +168,6 @@ class Editor:
             yield tool_content(text_block(f"```diff\n{question.diff}\n```"))
 
     def _change(self) -> tuple[str, str | None, str] | None:
-
         if self.state is None or self.teller is None:
             return None
         calls, done = self.state.progress.turn.calls, self.state.progress.turn.done

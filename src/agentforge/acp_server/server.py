@@ -18,13 +18,12 @@ from contextlib import suppress
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any
 
+from agentforge.acp_server.agent import EditorAgent, OpenPlace
 from agentforge.errors import ToolchainError
 from agentforge.installation import command_for
 
 if TYPE_CHECKING:
     from acp.connection import StreamEvent
-
-    from agentforge.acp_server.agent import EditorAgent, OpenPlace
 
 
 _CLOSING_S = 5.0

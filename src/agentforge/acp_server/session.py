@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp.helpers import update_agent_message_text, update_current_mode
 
@@ -17,13 +17,11 @@ from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 from agentforge.app.slash import run_slash
 from agentforge.app.subagents.swarm import investigate
 from agentforge.cancellation import Cancellation
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
+from agentforge.events.kinds.event import Event
 from agentforge.safety.policy.modes import Mode
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds.event import Event
 
 _STOPS = {"completed": "end_turn", "blocked": "refusal", "interrupted": "cancelled"}
 _TOKENS = ("budget_tokens", "budget_usd", "context")
@@ -117,7 +115,6 @@ class EditorSession:
         Raises:
             UsageError: there is none of that name, or it cannot have that value.
         """
-
         if option == "mode":
             self.set_mode(value)
         elif option == "approval":
@@ -179,7 +176,6 @@ class EditorSession:
         return _STOPS.get(result.outcome) or ("max_tokens" if limit in _TOKENS else "max_turn_requests")
 
     def _swarm(self, text: str) -> str:
-
         try:
             said = investigate(self.chat, text)
         except ConflictError:
@@ -192,7 +188,6 @@ class EditorSession:
         return "end_turn"
 
     def _slash(self, said: Said) -> str:
-
         reply = run_slash(self.chat, said.text)
         if reply.text:
             self.say_line(reply.text)
@@ -226,7 +221,6 @@ class EditorSession:
         return kept if kept in MODES else "build"
 
     def _models(self) -> list[str]:
-
         try:
             now = str(self._wanted.get("model") or self.chat.workshop.model().name)
         except ModelNotConfigured:

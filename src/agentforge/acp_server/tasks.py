@@ -12,7 +12,7 @@ from acp.schema import AgentPlanUpdate, PermissionOption, ToolCallUpdate
 
 from agentforge.acp_server.updates import Teller
 from agentforge.app.composition import task_queries as looking
-from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, outcome_of, result_value
 from agentforge.app.tasks import answers, runs as tasks
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cancellation import under
@@ -23,14 +23,13 @@ from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds.choices import choices_of, taken
+from agentforge.events.kinds.event import Event
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
     from agentforge.acp_server.session import EditorSession
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.events.kinds.event import Event
-    from agentforge.events.state.run_state import Escalation, RunState
 
 _STATUS = {"verified": "completed", "skipped": "completed", "pending": "pending"}
 _ANSWERABLE = ("approval", "limit", "in_doubt", "conflict")
@@ -101,7 +100,6 @@ _PLANNED = (kinds.StageStarted, kinds.StageSkipped, kinds.StagePassed, kinds.Sta
 
 
 def _blobs(folder: Path) -> Callable[[str], bytes]:
-
     return Blobs(folder / "blobs").get
 
 
@@ -128,7 +126,6 @@ def _verdict(event: kinds.StageVerified) -> str:
 
 
 def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
-
     for top in project_tops(session.root, session.environ):
         require_trust(top, session.environ, kinds=OF_A_TASK)
     settings = session.settings()
@@ -138,13 +135,11 @@ def _started(session: EditorSession, text: str, watch: _Watch) -> RunResult:
 
 
 def _resumed(session: EditorSession, task_id: str, watch: _Watch) -> RunResult:
-
     return tasks.resume(session.root, task_id, settings=session.settings(), environ=session.environ, watch=watch)
 
 
 def _waiting(session: EditorSession) -> RunResult | None:
     """The session's task when it waits for an answer."""
-
     task_id = str(session.chat.state.talk.settings.get("task") or "")
     if not task_id:
         return None
@@ -212,7 +207,6 @@ def _choices(item: Escalation) -> dict[str, tuple[str, str]]:
 
 
 def _resolve(session: EditorSession, result: RunResult, item: Escalation, decision: Any, text: str) -> None:
-
     address = f"{result.state.identity.run_id}.{item.escalation_id}"
     by = session.environ.get("USER", "user")
     answers.resolve(session.root, address, decision=decision, text=text, by=by, settings=session.settings())

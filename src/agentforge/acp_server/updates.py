@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp.helpers import (
     plan_entry,
@@ -22,11 +22,9 @@ from acp.schema import AgentPlanUpdate, Cost, SessionInfoUpdate, ToolCallLocatio
 
 from agentforge.app.sessions.display import output_of, telling, window_words
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Talk
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Talk
 
 Update = Any
 """One of the update classes of the SDK."""

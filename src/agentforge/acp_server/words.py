@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from acp.schema import (
@@ -18,13 +18,11 @@ from acp.schema import (
     UnstructuredCommandInput,
 )
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.mentions import as_mention, notes_of
 from agentforge.app.slash import commands
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import MODE_MEANING
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 MODES = {
     "plan": ("Plan", "Looks and plans; changes nothing."),
@@ -50,7 +48,6 @@ class Said:
 
 def said_of(blocks: Sequence[Any], root: Path) -> Said:
     """Read the blocks of a prompt; links to files of the workspace become mentions, embedded texts become notes."""
-
     words: list[str] = []
     notes: list[str] = []
     for block in blocks:
@@ -82,7 +79,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
     Args:
         models: the one that answers first, then others.
     """
-
     approvals = {str(name): meaning for name, meaning in MODE_MEANING.items()}
     return [
         _select("mode", "Mode", "mode", mode, {name: words for name, (_, words) in MODES.items()}),
@@ -93,7 +89,6 @@ def options_now(chat: Chat, *, mode: str, models: Sequence[str]) -> list[Session
 
 def commands_now() -> AvailableCommandsUpdate:
     """The slash commands that an editor offers."""
-
     rows = []
     for name, command in commands().items():
         if name == command.name and name not in _UNFIT:
@@ -110,7 +105,6 @@ def _select(option: str, name: str, category: Any, value: str, choices: dict[str
 
 
 def _mention(uri: str, root: Path) -> str:
-
     path = _path(uri, root)
     return as_mention(path) if path else ""
 

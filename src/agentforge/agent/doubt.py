@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import BlobStore
+from agentforge.agent.spec import AgentSpec
 from agentforge.canonical import digest_bytes
+from agentforge.events.state.run_state import RunState
 from agentforge.tools.base import Observation, failed
+from agentforge.tools.dispatch.invocation import Prepared
 from agentforge.workspace.files.file_access import digest_file, write_bytes
-
-if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.state.run_state import RunState
-    from agentforge.tools.dispatch.invocation import Prepared
 
 WITHHELD = "withheld:"
 
@@ -72,7 +69,6 @@ def settle(prepared: Prepared, state: RunState, spec: AgentSpec) -> Observation 
 
 
 def _take_back(before: Mapping[str, str], root: Path, blobs: BlobStore) -> None:
-
     for path, digest in before.items():
         file = root / path
         if digest.startswith(WITHHELD):  # a file is replaced as a whole: it stands as it was, or as it was to become

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.agent.effects import CallModel
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import pictured
 from agentforge.agent.reply import replied
+from agentforge.agent.spec import AgentSpec
 from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.errors import ModelError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.messages import Message, ModelRequest, request_bytes
 from agentforge.models.api.thinking import thinking_heard
+from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
-
-if TYPE_CHECKING:
-    from agentforge.agent.effects import CallModel
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.tools.dispatch.invocation import InvocationPolicy
 
 
 def perform_call_model(effect: CallModel, state: RunState, spec: AgentSpec) -> Iterator[Event]:

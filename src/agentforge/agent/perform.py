@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
@@ -14,10 +13,14 @@ from agentforge.agent.held import kept_draft, not_submitted, refused_call, spoil
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures
 from agentforge.agent.reply import cut_short
+from agentforge.agent.spec import AgentSpec
 from agentforge.canonical import digest_value
 from agentforge.context.budget import one_line
 from agentforge.contracts.draft import overlaid
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.attempt import Call
+from agentforge.events.state.run_state import RunState
 from agentforge.tools.base import Observation, failed
 from agentforge.tools.dispatch.invocation import (
     InvocationPolicy,
@@ -29,16 +32,9 @@ from agentforge.tools.dispatch.invocation import (
     unanswered,
 )
 
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.attempt import Call
-    from agentforge.events.state.run_state import RunState
-
 
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
-
     call = state.progress.turn.calls[effect.index]
     if effect.refusal:
         denied = Observation(
@@ -192,7 +188,6 @@ def _finished(
     started: float | None,
     held: Mapping[str, object] | None = None,
 ) -> kinds.ToolFinished:
-
     observation = shown.observation
     submission = state.review.submission
     if submission is not None and spoils(call, observation, state, spec):

@@ -8,16 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agentforge.agent.spec import AgentSpec
 from agentforge.events import kinds
+from agentforge.events.state.attempt import Turn
 from agentforge.messages import ModelReply, ToolCall
-from agentforge.tools.base import failed
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.state.attempt import Turn
-    from agentforge.tools.base import Observation
+from agentforge.tools.base import Observation, failed
 
 
 def replied(step: int, reply: ModelReply, spec: AgentSpec) -> kinds.ModelReplied:
@@ -89,7 +85,6 @@ def _text(text: str) -> str:
 
 def _with_submission(reply: ModelReply, spec: AgentSpec) -> ModelReply:
     """A reply that only holds an artifact as JSON text is taken as the call that it means."""
-
     found = None if reply.tool_calls or "submit_artifact" not in spec.tools else artifact_in(reply.text)
     if found is None:
         return reply

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from agentforge.agent.pictures import BlobStore
+from agentforge.context.minimal import StepContext
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.context.minimal import StepContext
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.models.api.model import Model
-    from agentforge.tools.base import Tool, ToolContext
-    from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.messages import ModelReply, ModelRequest
+from agentforge.models.api.model import Model
+from agentforge.tools.base import Tool, ToolContext
+from agentforge.tools.dispatch.invocation import InvocationPolicy
 
 
 class Workspace(Protocol):

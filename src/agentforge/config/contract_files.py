@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.repositories import contracts_folders
-from agentforge.contracts.catalogue import build
+from agentforge.contracts.catalogue import ContractSet, build
 from agentforge.contracts.dialect import is_for_code
 from agentforge.errors import ContractInvalid
-
-if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
 
 _BUILTIN = Path(__file__).parents[1] / "contracts" / "builtin"
 _COMPILED = Path(__file__).with_name("builtin_contracts.json")
@@ -31,7 +27,6 @@ def contract_set(repo: Path | None, carried: Mapping[str, str] | None = None) ->
     Raises:
         ContractInvalid: a file that is not UTF-8 or not a contract.
     """
-
     folders = () if repo is None else contracts_folders(repo, os.environ)
     files = {path: text for folder in folders for path, text in _texts(folder, full_name=True).items()}
     own = {source: text for source, text in files.items() if not is_for_code(text, source=source)} | dict(carried or {})

@@ -68,17 +68,12 @@ def _sets(path: Path) -> dict[str, str]:
     for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines():
         with suppress(ConfigError):
             found = parse(line, source=str(path))
-            values = {**{name: text for name, text in found.items() if _may_set(name)}, **values}
+            values = {**{name: text for name, text in found.items() if not f"{name}=".startswith(_OWN)}, **values}
     return values
 
 
 def _is_trusted(folder: Path, environ: Mapping[str, str]) -> bool:
-
     return trusted(folder, environ, kinds={"environment"}).holds({"environment"})
-
-
-def _may_set(name: str) -> bool:
-    return not f"{name}=".startswith(_OWN)
 
 
 def _own_file(environ: Mapping[str, str]) -> dict[str, str]:

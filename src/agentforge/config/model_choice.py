@@ -190,7 +190,6 @@ def _unknown_provider(provider: str, place: str) -> ModelNotConfigured:
 
 def _spec(settings: Settings, environ: Mapping[str, str], *, provider: str, name: str, base_url: str = "") -> ModelSpec:
     """Complete a chosen provider and name with its URL, its key and the settings of the model."""
-
     facts = facts_of(provider)
     if facts is None:
         raise _unknown_provider(provider, "model")

@@ -57,7 +57,6 @@ def remember_rule(
         StorageError: the file cannot be written.
     Side effects: writes `config.toml` in the user's settings folder; comments and order stay.
     """
-
     path = (
         config_dir(environ) / "config.toml"
     ).resolve()  # a link to the user's own collection of such files stays one

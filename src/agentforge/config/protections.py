@@ -92,7 +92,6 @@ def _widens(value: object, held: object) -> bool:
 
 def _loosens(value: object, held: object) -> bool:
     """A mode that lets anything pass more easily than the other one does."""
-
     new, old = TABLE[Mode(str(value))], TABLE[Mode(str(held))]
     return any(strictest(new[kind], old[kind]) is not new[kind] for kind in old)
 

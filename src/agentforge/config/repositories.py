@@ -214,7 +214,6 @@ def _same_place(one: Path, other: Path) -> bool:
 @contextmanager
 def _changing(environ: Mapping[str, str]) -> Iterator[dict[str, Repository]]:
     """The entries, to be changed; written when the block ends well. Two programs change the file one after the other."""
-
     file = registry_file(environ)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

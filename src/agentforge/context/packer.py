@@ -37,7 +37,7 @@ _AGAIN = 5
 """Tokens of a further such line of the same view."""
 _LEAST_PIECE = 48
 _LEAST_LINES = 3
-_WORDS_ROOM = 400
+_WORDS_ROOM = 150
 """Tokens that may tell what the gaps of the views hold."""
 _GOES_ON = "... (it goes on below) ..."
 

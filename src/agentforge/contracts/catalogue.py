@@ -50,7 +50,6 @@ class ContractSet:
         Raises:
             ContractInvalid: there is none of that name; or its text cannot be read.
         """
-
         if name not in self._documents:
             raise ContractInvalid(f"there is no contract {name!r}", hint=near_hint(name, self.names))
         if name not in self._contracts:
@@ -142,7 +141,6 @@ def _in_stage_order(names: Iterable[str]) -> list[str]:
 
 def _resolved(document: Document, builtin: Mapping[str, str], *, source: str) -> Document:
     """The document with its `extends` merged in."""
-
     if "extends" not in document:
         return document
     base_name = str(document["extends"])

@@ -40,7 +40,6 @@ def parse_contract(text: str, *, source: str) -> Contract:
 
 def read_document(text: str, *, source: str) -> Mapping[str, object]:
     """Read the YAML of a contract and check its head, not its schema and rules."""
-
     document = load_strict(text, source=source)
     if not isinstance(document, Mapping):
         raise ContractInvalid(f"{source} is not a mapping", hint="a contract starts with `contract: NAME`")
@@ -58,7 +57,6 @@ def read_document(text: str, *, source: str) -> Mapping[str, object]:
 
 def is_for_code(text: str, *, source: str) -> bool:
     """Whether the file is a contract for code (`kind: code`), which the conformance checks read, and none between stages."""
-
     document = load_strict(text, source=source)
     return isinstance(document, Mapping) and document.get("kind") == "code"
 
@@ -115,7 +113,6 @@ def _text_of(document: Mapping[str, object], key: str, *, source: str) -> str:
 
 def _rule(entry: object, *, place: ContractPlace, proved: bool) -> ContractRule:
     """One entry of `validation:`; a rule that nobody knows is an error here, not a rule that never fails."""
-
     if isinstance(entry, str) and proved:
         return ContractRule(kind="named", text=entry)
     if isinstance(entry, str):
@@ -147,5 +144,4 @@ def _rule(entry: object, *, place: ContractPlace, proved: bool) -> ContractRule:
 
 
 def _sentence(name: str, place: ContractPlace) -> str:
-
     return find_rule(name, source=place.source).sentence

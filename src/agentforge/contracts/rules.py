@@ -27,7 +27,6 @@ from agentforge.errors import ContractInvalid
 @functools.cache
 def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
-
     table: dict[str, NamedRule] = {}
     for family in (request, specification, suite, code, roads, speed, evasion, strength, repair, plan, delivery):
         for rule in family.RULES:

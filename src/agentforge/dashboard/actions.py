@@ -22,18 +22,16 @@ from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
 from agentforge.config.steering_files import OF_A_TASK
 from agentforge.config.trust import require_trust
-from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.board import Board, board_of, show
+from agentforge.dashboard.ground import Repository
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
+from agentforge.events.kinds import Decision
 from agentforge.fleet.database import database_url, open_database
 from agentforge.fleet.ledger import Ledger
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Repository
-    from agentforge.events.kinds import Decision
 
 
 Form = Mapping[str, str]
@@ -106,7 +104,6 @@ async def form_of(request: Request) -> Form:
 
 def _resolve(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """Record an answer; then go on, unless that is not wanted."""
-
     decision, text = answer_of(form)
     address = f"{folder.name}.{form.get('escalation', '')}"
     settings = load(repository.path, board.environ)  # the answer travels where they name a remote
@@ -158,7 +155,6 @@ def _interrupt(board: Board, repository: Repository, folder: Path, form: Form) -
 
 def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> None:
     """End a task; a process of ours that drives it is stopped first."""
-
     if board.children.interrupt(folder):
         board.children.wait(folder, seconds=_STOPPING_S)
     settings = load(repository.path, board.environ)

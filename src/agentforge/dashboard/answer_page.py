@@ -12,11 +12,12 @@ from agentforge.app.tasks.answers import resolve
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import load
 from agentforge.dashboard.actions import answer_of, form_of
-from agentforge.dashboard.board import board_of
+from agentforge.dashboard.board import Board, board_of
 from agentforge.dashboard.page_templates import page
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError, ConflictError, RepositoryError, UsageError
-from agentforge.notify.links import is_spent, link_key, spend, verify
+from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.notify.links import Grant, is_spent, link_key, spend, verify
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import tasks_folder
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.board import Board
-    from agentforge.events.state.run_state import Escalation, RunState
-    from agentforge.notify.links import Grant
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -49,7 +47,6 @@ async def answer_page(request: Request) -> Response:
 
 
 def _asked(request: Request, board: Board, token: str) -> dict[str, Any]:
-
     grant, state, item = _opened(request, board, token)
     del grant
     shown = to_approve(state) if item.kind == "approval" else None
@@ -58,7 +55,6 @@ def _asked(request: Request, board: Board, token: str) -> dict[str, Any]:
 
 def _answered(request: Request, board: Board, form: Mapping[str, str]) -> dict[str, Any]:
     """Use the link up, then record the answer, then go on with the task."""
-
     if board.door.read_only:
         raise ConflictError("this dashboard is read-only", hint="use the command of the message")
     grant, state, _ = _opened(request, board, form.get("token", ""))
@@ -84,7 +80,6 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
         ConflictError: it was used, or the question has its answer.
         RepositoryError: its task is not where it was.
     """
-
     if urlsplit(f"//{request.headers.get('host', '')}").hostname not in _LOCAL:
         raise UsageError("links work on the machine of the dashboard only", hint="use the command of the message")
     grant = verify(link_key(_folder(board)), token, now=int(time.time()))
@@ -108,5 +103,4 @@ def _opened(request: Request, board: Board, token: str) -> tuple[Grant, RunState
 
 
 def _folder(board: Board) -> Path:
-
     return data_dir(board.environ) / "links"

@@ -11,8 +11,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
 from agentforge.dashboard import actions, answer_page, measures_page, pages, session_pages, step_page, task_pages
-from agentforge.dashboard.board import board_of
-from agentforge.dashboard.guard import Guard
+from agentforge.dashboard.board import Board, board_of
+from agentforge.dashboard.ground import Signature
+from agentforge.dashboard.guard import Application, Guard, Receive, Scope, Send
 from agentforge.dashboard.page_templates import page
 from agentforge.errors import AgentForgeError, ConfigError, ConflictError, IntegrityError, LockedError, UsageError
 
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import Route
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Signature
-    from agentforge.dashboard.guard import Application, Receive, Scope, Send
 
 
 _STATIC = Path(__file__).parent / "static"
@@ -83,7 +80,6 @@ def _static(request: Request) -> Response:
 
 async def _login(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer whoever has no cookie: a page that takes the token out of the address, or asks for it."""
-
     await page("login.html", status=401)(scope, receive, send)
 
 
@@ -99,7 +95,6 @@ def _missing(request: Request, error: Exception) -> Response:
 
 def _told(request: Request, status: int, **words: str) -> Response:
     """A page about an error; nothing is read for it, since reading may be what went wrong."""
-
     return page("error.html", status=status, path=request.url.path, read_only=False, waiting_count=0, **words)
 
 

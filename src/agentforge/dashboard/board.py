@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from agentforge.dashboard.children import Children
+from agentforge.dashboard.ground import Ground
+from agentforge.dashboard.guard import Door
 from agentforge.dashboard.page_templates import page
+from agentforge.dashboard.run_index import Readings
 from agentforge.frozen import dataclass
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from agentforge.dashboard.children import Children
-    from agentforge.dashboard.ground import Ground
-    from agentforge.dashboard.guard import Door
-    from agentforge.dashboard.run_index import Readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,6 @@ def board_of(request: Request) -> Board:
 
 def show(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a page with what all pages need."""
-
     board = board_of(request)
     waiting = sum(len(task.get("open_escalations", ())) for task in board.ground.tasks())
     shared: Mapping[str, Any] = {

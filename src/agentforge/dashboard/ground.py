@@ -8,16 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.app.composition.task_queries import repository as repository_of
 from agentforge.config.repositories import known_repositories, registry_file
 from agentforge.errors import ConfigError, UsageError
+from agentforge.fleet.places import Line
 from agentforge.frozen import dataclass
 from agentforge.store.tasks.folders import attempt_of, standing_now, task_summary, tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.fleet.places import Line
 
 Task = dict[str, Any]
 Mark = tuple[str, int, int]
@@ -108,7 +106,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-
         repository = self.find(key)
         if not repository.path.is_dir():
             raise UsageError(
@@ -219,7 +216,6 @@ class Registered:
         Raises:
             ConfigError: the registry is broken, and was so from the beginning.
         """
-
         found = _stat(str(registry_file(self._environ)))
         stamp = (found.st_mtime_ns, found.st_size) if found else (0, 0)
         if self._read[0] != stamp:
@@ -243,14 +239,12 @@ def named_repositories(paths: Sequence[Path]) -> list[Repository]:
     Raises:
         RepositoryError: one of the folders belongs to no repository.
     """
-
     tops = list(dict.fromkeys(repository_of(path) for path in paths))
     return [Repository(name=top.name, path=top) for top in tops]
 
 
 def _marks(repository: Repository) -> list[Mark]:
     """When the log and the lease of each task were written last, by turns."""
-
     found: list[Mark] = []
     try:
         folders = sorted(entry.path for entry in os.scandir(tasks_folder(repository.path)) if entry.is_dir())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.app.history.measures import ESCALATION_TARGET, HUMAN_TARGET_S, PASS_TARGET, metrics_of, weekly
 from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.ground import Task
 from agentforge.dashboard.page_templates import count_text, percent_text, seconds_text
 from agentforge.dashboard.plots import trend_svg, weeks_svg
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.ground import Task
 
 _PERIODS = {"30": "the last 30 days", "90": "the last 90 days", "365": "the last year", "": "everything"}
 _WEEKS_DRAWN = 26

@@ -8,20 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from agentforge.app.tasks.parts import parts_of
 from agentforge.dashboard.ground import Repository
-from agentforge.dashboard.run_index import rows_of
+from agentforge.dashboard.run_index import Reading, rows_of
 from agentforge.dashboard.timeline import break_rows, stage_rows, totals_line
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.plugins.stage_order import names_of
-
-if TYPE_CHECKING:
-    from agentforge.dashboard.run_index import Reading
-
 
 _LATEST = 8
 _KEPT = "Nothing is lost: it goes on where it stood."

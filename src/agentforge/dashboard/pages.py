@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from agentforge.dashboard.board import board_of, show
+from agentforge.dashboard.board import Board, board_of, show
+from agentforge.dashboard.ground import Task
 from agentforge.dashboard.overview import why_of
 from agentforge.dashboard.run_index import number_of
 from agentforge.dashboard.task_pages import to_approve
@@ -20,9 +21,6 @@ from agentforge.store.tasks.folders import attempt_of
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-
-    from agentforge.dashboard.board import Board
-    from agentforge.dashboard.ground import Task
 
 
 _PAGE_TASKS = 50
@@ -69,7 +67,6 @@ def tasks_page(request: Request) -> Response:
 
 def waiting_page(request: Request) -> Response:
     """Every question that waits for a human, oldest first; then the tasks that stand still, the latest first."""
-
     board = board_of(request)
     rows: list[dict[str, Any]] = []
     for task in reversed(board.ground.tasks()):
@@ -123,7 +120,6 @@ def metrics_text(tasks: Sequence[Mapping[str, Any]]) -> str:
 
     All are gauges: what they count comes from run folders, which `agentforge gc` may remove.
     """
-
     every = [task for task in tasks if task["standing"] != "damaged"]
     # what an attempt counts is counted by its task, but for money, which each counts alone
     readable = [task for task in every if not attempt_of(task["task_id"], task.get("parent") or "")]

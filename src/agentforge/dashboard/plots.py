@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.dashboard.page_templates import count_text
+from agentforge.dashboard.timeline import StepSpan
 from agentforge.views.audit_blocks import Bar, Plot, visible
 from agentforge.views.audit_plot import plot_svg
-
-if TYPE_CHECKING:
-    from agentforge.dashboard.timeline import StepSpan
 
 _MOST_BARS = 120
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 520, 170, 58, 14, 24
@@ -125,7 +123,6 @@ def _level(share: float) -> float:
 
 
 def _number(value: float, unit: str) -> str:
-
     return f"{unit}{value:.2f}" if unit else count_text(value)
 
 

@@ -11,20 +11,17 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.dashboard.timeline import Timeline
 from agentforge.errors import IntegrityError, UsageError
 from agentforge.events.fold.evolve import evolve
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import LOG, LogScan, begin
 from agentforge.store.log.records import GENESIS, check_link
 from agentforge.views.audit import audit_value
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
 
 _KEPT = 16
 _DIGEST_BYTES = 32

@@ -107,7 +107,6 @@ def _board(
     user: str,
     stopping: Callable[[], bool],
 ) -> Board:
-
     door = Door(
         token=token,
         hosts=_hosts(options, port),
@@ -173,7 +172,6 @@ class LookedAt:
 
 
 def _look(environ: Mapping[str, str]) -> Line:
-
     try:
         return look_at_line(load(home_dir(environ), environ), environ)
     except ConfigError as exc:

@@ -13,18 +13,17 @@ from agentforge.app.sessions.report import model_of
 from agentforge.config.paths import data_dir
 from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.page_templates import pieces
-from agentforge.dashboard.run_index import number_of
+from agentforge.dashboard.run_index import Reading, number_of
 from agentforge.errors import UsageError
+from agentforge.events.state.run_state import RunState
 from agentforge.store.log.lease import read_holder
 from agentforge.store.sessions.folders import run_folder, session_ids
+from agentforge.store.sessions.session_list import SessionRow
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.run_index import Reading
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.sessions.session_list import SessionRow
 
 _PAGE_SESSIONS = 50
 _PAGE_TURNS = 20

@@ -13,10 +13,11 @@ from agentforge.dashboard.board import board_of, show
 from agentforge.dashboard.diffs import diff_files
 from agentforge.dashboard.overview import card_of, overview_values
 from agentforge.dashboard.plots import spending_svg
-from agentforge.dashboard.run_index import Filter, number_of, page_of
+from agentforge.dashboard.run_index import Filter, Reading, number_of, page_of
 from agentforge.errors import AgentForgeError, UsageError
+from agentforge.events.state.run_state import RunState
 from agentforge.store.log.lease import read_holder
-from agentforge.views.audit_blocks import Heading
+from agentforge.views.audit_blocks import Block, Heading
 from agentforge.views.audit_document import audit_document
 from agentforge.views.run_views import artifact_value
 from agentforge.workspace.git.repository import Git
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agentforge.dashboard.run_index import Reading
-    from agentforge.events.state.run_state import RunState
-    from agentforge.views.audit_blocks import Block
 
 TABS = ("overview", "artifacts", "changes", "verification", "steps", "trail")
 _VERIFIED = (
@@ -105,7 +103,6 @@ def head_of(request: Request, reading: Reading) -> dict[str, Any]:
 
 def to_approve(state: RunState) -> dict[str, Any] | None:
     """The artifact of the current stage as it was judged last; None before that, and when it was accepted."""
-
     judged = (
         state.review.verdict.artifact
         if state.review.verdict and state.progress.stage not in ("", *state.work.artifacts)
@@ -115,7 +112,6 @@ def to_approve(state: RunState) -> dict[str, Any] | None:
 
 
 def _artifacts(_request: Request, reading: Reading) -> dict[str, Any]:
-
     state = reading.state
     shown = [(name, artifact_value(value)) for name, value in state.work.artifacts.items()]
     return {"artifacts": shown, "draft": to_approve(state)}
@@ -167,14 +163,12 @@ def _repository(folder: Path, recorded: Path) -> Path:
 
 
 def _verification(_request: Request, reading: Reading) -> dict[str, Any]:
-
     blocks = audit_document({**reading.audit(), "steps": []})
     return {"sections": [section for section in _sections(blocks) if section["title"] in _VERIFIED]}
 
 
 def _sections(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """The document cut at its headings of level 2."""
-
     sections: list[dict[str, Any]] = []
     for block in blocks:
         if isinstance(block, Heading) and block.level == 2:

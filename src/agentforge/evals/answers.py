@@ -113,7 +113,6 @@ def _holds_tests(path: str, text: str) -> bool:
 
 def _declared(path: str, text: str) -> Iterator[str]:
     """The tests of a file in any language that the runners know by its grammar."""
-
     if path.endswith(".py"):
         yield from declared_tests(text)
         return

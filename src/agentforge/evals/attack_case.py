@@ -105,7 +105,6 @@ def chosen_cases(wanted: tuple[str, ...]) -> tuple[AttackCase, ...]:
 
 
 def _entries(path: Path) -> list[object]:
-
     value = load_strict(path.read_text(encoding="utf-8"), source=str(path))
     if not isinstance(value, list):
         raise ConfigError(f"{path} is not a list", hint="write `- name: ...` entries")
@@ -235,7 +234,6 @@ def _listen(server: socket.socket, calls: list[str]) -> None:
 
 
 def _plant(folder: Path) -> None:
-
     texts = {
         "home/.ssh/id_rsa": SECRET,
         "home/.aws/credentials": SECRET,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.permissions import permission_rules
 from agentforge.config.settings import load
@@ -25,11 +24,8 @@ from agentforge.tools.base import Observation, ToolContext, failed
 from agentforge.tools.dispatch.approval import approval, decide_tool
 from agentforge.tools.dispatch.invocation import InvocationPolicy, prepare_call
 from agentforge.workspace.processes import process
-from agentforge.workspace.sandbox.box import Box, choose
+from agentforge.workspace.sandbox.box import Box, Sandbox, choose
 from agentforge.workspace.sandbox.bubblewrap import Bubblewrap
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.box import Sandbox
 
 _TIMEOUT_S = 20.0
 _OUTPUT_BYTES = 100_000
@@ -60,7 +56,6 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
     Raises:
         SandboxError: there is no sandbox to try.
     """
-
     with attack_ground(folder) as ground:
         sandbox = choose("bubblewrap")
         environ = ground.environ()
@@ -73,7 +68,6 @@ def run_attacks(cases: Iterable[AttackCase], *, folder: Path) -> Iterator[Attack
 
 def refused_everyday(commands: Sequence[str], *, mode: str = "on-request") -> tuple[tuple[str, str], ...]:
     """The everyday commands that would be asked about or refused in a mode, each with the reason; in `auto` a sandbox stands."""
-
     ground = PathPolicy(root="/workspace", folder="/workspace", home="/home/ann")
     policy = Policy(mode=Mode(mode), ground=ground, confined=mode == "auto")
     decided = ((command, decide_command(command, policy)) for command in commands)
@@ -85,7 +79,6 @@ def _program(path: str) -> str:
 
 
 def _play(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> AttackResult:
-
     for line in case.setup:
         process.run(
             ["bash", "-c", ground.named(line)], cwd=ground.workspace, env=ground.environ(), timeout_s=_TIMEOUT_S
@@ -118,7 +111,6 @@ def judged(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]
 
 def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
     """The policy under which an attack is judged."""
-
     rules = [read_rule(text, Consent(verdict)) for verdict, texts in case.rules.items() for text in texts]
     root = str(ground.workspace)
     return Policy(
@@ -133,13 +125,11 @@ def policy_of(case: AttackCase, ground: AttackGround, mode: str) -> Policy:
 
 
 def _of_line(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-
     decision = decide_command(ground.named(case.text), policy_of(case, ground, mode))
     return decision.verdict, decision.reason
 
 
 def _of_tool(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str, str]:
-
     arguments = json.loads(ground.named(json.dumps(case.arguments)))
     policy = policy_of(case, ground, mode)
     if case.text in names():
@@ -177,7 +167,6 @@ def _of_dispatch(case: AttackCase, ground: AttackGround, mode: str) -> tuple[str
 
 def _of_settings(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A project's settings file: refused, left out until somebody trusts it, or loaded."""
-
     (ground.workspace / ".agentforge" / "config.toml").write_text(ground.named(case.text), encoding="utf-8")
     try:
         settings = load(ground.workspace, ground.environ())
@@ -191,7 +180,6 @@ def _of_settings(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[st
 
 def _of_trust(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A file that the project brings, or that changed after it was trusted: asked about, or not."""
-
     environ = ground.environ()
     path = ground.workspace / case.text
     new = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -207,7 +195,6 @@ def _of_trust(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, 
 
 def _of_rules(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, str]:
     """A rule that cannot be read."""
-
     try:
         policy_of(replace(case, rules={Consent.ALLOW: [case.text]}), ground, "on-request")
     except BadRule as exc:
@@ -217,7 +204,6 @@ def _of_rules(case: AttackCase, ground: AttackGround, _mode: str) -> tuple[str, 
 
 def _on_the_floor(case: AttackCase, ground: AttackGround, sandbox: Sandbox) -> str:
     """Run the line as the shell tool would and look what it reached."""
-
     before, called = ground.state(), len(ground.calls)
     box = Box(
         workspace=ground.workspace,

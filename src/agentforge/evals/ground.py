@@ -84,7 +84,6 @@ class EvalFixture:
         return digest_value({"request": case.request, "script": script, "commits": case.commits})
 
     def _clear(self) -> None:
-
         remove(self.repo)
         self.repo.mkdir(parents=True)
         for task in (self.folder / "home").glob("data/worktrees/*/*"):

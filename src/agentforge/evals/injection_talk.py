@@ -14,13 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import decompress, error
 
+from agentforge.evals.ground import EvalFixture
 from agentforge.testing.launch import remove
-
-if TYPE_CHECKING:
-    from agentforge.evals.ground import EvalFixture
 
 _SERVER = Path(__file__).with_name("notes_server.py")
 _PLACE = "notes-server"
@@ -90,7 +88,6 @@ def _script(talk: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lay_server(talk: Mapping[str, Any], ground: EvalFixture, place: Path) -> None:
-
     home = Path(ground.environ["AGENTFORGE_HOME"])
     pins = home / "data" / "mcp"  # what an earlier case's server said of itself is no change of this one's
     if pins.exists():

@@ -8,9 +8,8 @@ import sys
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, outcome_of, result_value
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.settings import load
@@ -18,17 +17,12 @@ from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.case import Case, Side
 from agentforge.evals.cheat_case import QUESTIONS, CheatCase
-from agentforge.evals.ground import NO_PLUGINS
-from agentforge.events.kinds import StageReopened, StageVerified, ToolFinished
+from agentforge.evals.ground import NO_PLUGINS, EvalFixture
+from agentforge.events.kinds import Event, StageReopened, StageVerified, ToolFinished
+from agentforge.events.state.run_state import RunState
 from agentforge.suite.detection import detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes import process
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.evals.ground import EvalFixture
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 _PLAIN_TIMEOUT_S = 60.0
 _SHAPE = "schema"  # repeats what a rule says better, where there is one
@@ -67,7 +61,6 @@ class _Seen:
 
     def watch(self, event: Event, _state: RunState) -> None:
         """Take down one event."""
-
         if isinstance(event, ToolFinished):
             if event.status == "denied":
                 self.denied.append(event.name)
@@ -145,7 +138,6 @@ def _delivery(case: Case, result: RunResult, seen: _Seen, ground: EvalFixture) -
 
 
 def _told(case: Case, side: Side, result: RunResult, denied: list[str]) -> SideResult:
-
     state = result.state
     findings = [str(item.get("message", "")) for item in state.review.findings]
     if result.error is not None:
@@ -177,7 +169,6 @@ def _branches(repo: Path) -> list[str]:
 
 def _plain_failure(result: RunResult, ground: EvalFixture) -> str:
     """Check the branch out and run its tests as a person would; "" when they pass but for those that failed at the base."""
-
     made = result.state.work.delivered or {}
     place = ground.folder / "plain"
     shutil.rmtree(place, ignore_errors=True)

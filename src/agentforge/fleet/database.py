@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import ConfigError, InfrastructureError, StorageError
 from agentforge.frozen import dataclass
 from agentforge.installation import command_for
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 VARIABLE = "AGENTFORGE_DATABASE_URL"
 _TABLES = (

@@ -12,21 +12,17 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agentforge.app.composition.run_result import exit_code
+from agentforge.app.composition.run_result import RunResult, exit_code
 from agentforge.app.sync.fetch import fetch_newer
+from agentforge.app.tasks.limit_changes import GivenLimits
 from agentforge.app.tasks.runs import resume
 from agentforge.config.dotenv import merged_environment
 from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
 from agentforge.fleet.rates import limiter_of
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.limit_changes import GivenLimits
-    from agentforge.events.state.run_state import RunState
 
 _PR_SET_PDEATHSIG = 1
 _STOPS_AFTER = (kinds.StepFinished, kinds.StagePassed, kinds.StageVerified, kinds.FactsGathered)
@@ -63,7 +59,6 @@ class Driver:
         self, repo: Path, task_id: str, environ: Mapping[str, str], *, limits: GivenLimits | None = None
     ) -> RunResult:
         """Go on with a run until it ends or waits; `limits` are those that hold from now on."""
-
         settings = load(repo, environ)
         fetch_newer(repo, task_id, settings=settings)  # another machine may have driven it before
         limiter = limiter_of(settings, environ)
@@ -78,7 +73,6 @@ def main(arguments: list[str]) -> int:
     Returns:
         The exit code of the run.
     """
-
     _die_with_parent(int(arguments[2]))
     driver = Driver()
     signal.signal(signal.SIGTERM, driver.stop)

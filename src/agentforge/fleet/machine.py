@@ -10,18 +10,39 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from agentforge.app.tasks.dependents import QUEUED
+from agentforge.app.tasks.split_runs import first_record
 from agentforge.config.paths import data_dir
+from agentforge.errors import AgentForgeError
+from agentforge.fleet.database import Database
 from agentforge.fleet.disposition import After, after_drive, without_room
-from agentforge.fleet.parts import queue_parts
+from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder
 from agentforge.fleet.schedules import Schedules
+from agentforge.store.log.reader import load_state
 
-if TYPE_CHECKING:
-    from agentforge.fleet.database import Database
-    from agentforge.fleet.ledger import Job, Ledger
+
+def queue_parts(ledger: Ledger, job: Job) -> list[Job]:
+    """Put the parts that a plan has become behind it into the queue; done twice it is the same.
+
+    Returns:
+        Their jobs; none for a task that is no plan.
+    Raises:
+        StorageError: the database does not answer.
+    """
+    if first_record(job.folder).get("workflow") != "split":
+        return []
+    try:
+        parts = load_state(job.folder).relations.parts
+    except AgentForgeError:
+        return []  # a damaged run: judged and told by whoever looks how its driving ended
+    return [
+        ledger.add_once(Path(str(row["path"])), str(row["task_id"]), priority=job.priority) for row in parts.values()
+    ]
+
 
 _HANDED_BACK = 75
 _NAP_S = 0.05

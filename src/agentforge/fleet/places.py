@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, StorageError
 from agentforge.fleet.database import database_url, open_database
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 _IN_LINE = ("queued", "sent")
 """`sent`: by a worker of a version before 0.2."""

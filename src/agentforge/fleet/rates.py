@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.config.settings import Settings
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database, database_url, open_database
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 Limiter = Callable[[str], None]
 """Given a provider, returns when one more request may be sent to it."""

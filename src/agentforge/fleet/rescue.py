@@ -38,7 +38,6 @@ def kill_holder(folder: Path) -> bool:
 
 def ask_human(job: Job, why: str, *, times: int, environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     """Ask in the log of a quarantined run how it should go on; a run that cannot even be opened is only told about."""
-
     try:
         asks = ask_about(job.folder, why, times=times, settings=load(Path(job.repo), environ), environ=environ)
     except AgentForgeError as exc:
@@ -139,7 +138,6 @@ class Waiting:
 
 def parked_and_ready(ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Job]:
     """Jobs that waited for an answer that is there, or for another task that has arrived."""
-
     parked = {job.folder: job for job in ledger.jobs(statuses=("parked",), limit=_MANY)}
     waiting = {}
     if parked:

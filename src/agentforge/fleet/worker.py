@@ -9,21 +9,57 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from agentforge.config.settings import Settings
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
 from agentforge.fleet.disposition import After, after_drive_failed, after_loss
-from agentforge.fleet.holders import end_frozen_holders
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.machine import Machine, ThisMachine
 from agentforge.fleet.rescue import Frozen, Unheard
 from agentforge.frozen import dataclass
 
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
+_LOCKS = Path("/proc/locks")
+
+
+def end_frozen_holders(file: Path, frozen: Frozen, *, tell: Callable[[str], None]) -> None:
+    """End processes of this machine that hold the database and have stood still for too long.
+
+    What one of them had not finished is undone by SQLite; its runs are taken over as those of any worker that is gone.
+
+    Args:
+        file: of the database.
+        frozen: remembers since when they stand still.
+    Side effects: SIGKILL.
+    """
+    for pid in frozen.among(holders_of(file)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        tell(f"process {pid} held the database of the queue and stood still: it was ended")
+
+
+def holders_of(file: Path) -> set[int]:
+    """Processes with an exclusive lock on an SQLite file, or on the index of its log; none where that cannot be seen.
+
+    The kernel's list is read, since whoever opens and closes the file itself gives up the locks of its own process.
+    """
+    places = set()
+    for path in (file, file.with_name(f"{file.name}-shm")):
+        with suppress(FileNotFoundError):
+            found = path.stat()
+            places.add(f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}")
+    try:
+        lines = _LOCKS.read_text("ascii").splitlines()
+    except OSError:  # not Linux, or hidden
+        return set()
+    rows = [line.split() for line in lines]
+    return {int(row[4]) for row in rows if row[1] == "POSIX" and row[3] == "WRITE" and row[5] in places}
+
 
 _NAP_S = 0.05
 

@@ -6,13 +6,11 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from agentforge.errors import ForgeError
+from agentforge.forges.place import ForgePlace
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.forges.place import ForgePlace
 
 _TIMEOUT_S = 60
 _LARGEST_BYTES = 16 << 20

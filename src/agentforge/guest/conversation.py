@@ -180,7 +180,6 @@ class _TooManyCalls(Exception):
 
 
 def _hello() -> Message:
-
     return {
         "protocolVersion": VERSION,
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, SandboxError, ToolchainError
+from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Conversation, GuestWire, Terms
+from agentforge.guest.report import GuestReport
 from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box, Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.guest.choice import GuestChoice
-    from agentforge.guest.report import GuestReport
-
     pass
-    from agentforge.workspace.sandbox.box import Box, Sandbox
 
 _GREETING_S = 30.0
 _LEAVING_S = 3.0
@@ -130,5 +129,4 @@ def _started(choice: GuestChoice, sandbox: Sandbox, box: Box, *, timeout_s: floa
 
 
 def _ended_by_us() -> Completed:
-
     return Completed(exit_code=137, output=b"", omitted_bytes=0, timed_out=False, duration_s=0.0)

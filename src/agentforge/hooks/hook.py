@@ -14,15 +14,12 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from agentforge.errors import ConfigError
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.workspace.processes.process import Completed
-
+from agentforge.workspace.processes.process import Completed
 
 Trigger = Literal["before_agent", "after_agent", "before_tool", "after_tool", "on_error"]
 FailureMode = Literal["block", "warn", "ignore"]

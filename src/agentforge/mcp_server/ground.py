@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from agentforge.app.composition import task_queries as looking
-from agentforge.app.composition.run_result import result_value
+from agentforge.app.composition.run_result import RunResult, result_value
 from agentforge.app.sessions.background import Job
 from agentforge.config.paths import data_dir
-from agentforge.config.settings import load
+from agentforge.config.settings import Settings, load
 from agentforge.errors import ConflictError
 from agentforge.frozen import dataclass
 from agentforge.store.log.reader import LOG
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +34,6 @@ class Ground:
 
     def settings(self) -> Settings:
         """The settings as they are now."""
-
         return load(self.cwd, self.environ)
 
     def look(self, task_id: str) -> RunResult:
@@ -60,7 +55,6 @@ class Ground:
         Raises:
             UsageError: there is no such task.
         """
-
         return (looking.task_folder(self.cwd, task_id) / LOG).stat().st_size
 
     def begin(self, arguments: Sequence[str], *, title: str) -> Job:

@@ -62,11 +62,9 @@ def add_resources(server: MCPServer[Any], ground: Ground) -> None:
         return await _read(lambda: (_folder(ground, task) / "events.jsonl").read_text("utf-8"))
 
     async def audit(task: str) -> str:
-
         return await _read(lambda: document(_folder(ground, task), form="md").decode("utf-8"))
 
     async def diff(task: str) -> str:
-
         return await _read(lambda: inspect_text(_folder(ground, task), step=None, show="diff"))
 
     async def artifact(task: str, stage: str) -> str:

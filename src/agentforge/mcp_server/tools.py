@@ -97,7 +97,6 @@ class LookingTools:
 
     async def audit(self, task_id: TaskId, form: Literal["md", "html", "json"] = "md") -> str:
         """Write one self-contained document about a task: what was asked, assumed, measured, judged and spent."""
-
         return await _in_thread(
             lambda: audit(looking.load(self._ground.cwd, task_id).folder, form=form).decode("utf-8")
         )
@@ -109,7 +108,6 @@ class LookingTools:
         rerun: Annotated[bool, Field(description="Measure the facts again in fresh checkouts.")] = False,
     ) -> Value:
         """Check that a delivery is what it says: chain, digests, contracts, rules, views, anchors, signature."""
-
         options = VerifyOptions(target=target, cwd=self._ground.cwd, rerun=rerun)
         report = await _told(
             worked(context, lambda: verify(options, environ=self._ground.environ), doing=f"verifying {target}")
@@ -118,7 +116,6 @@ class LookingTools:
 
     async def compare(self, first: TaskId, second: TaskId) -> Value:
         """Show two tasks side by side: stages, tokens, cost, artifacts, tests, verdicts, changes."""
-
         return dict(await _in_thread(lambda: compare(self._ground.cwd, first, second)))
 
 

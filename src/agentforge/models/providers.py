@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.models.api.hosted import HostedModel
+from agentforge.models.api.model import Model, ModelSpec
 from agentforge.models.dialects.constrained import ConstrainedModel
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.models.dialects.openai_responses import dialect_of
-
-if TYPE_CHECKING:
-    from agentforge.models.api.model import Model, ModelSpec
 
 _LOCAL_READ_S = 1800.0
 """Silence that is borne from a local model: a busy machine reads a long prompt for many minutes before the first word."""

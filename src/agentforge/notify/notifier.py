@@ -18,16 +18,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.installation import command_for
+from agentforge.notify.message import NotifyMessage
 from agentforge.workspace.processes.process import run
-
-if TYPE_CHECKING:
-    from agentforge.notify.message import NotifyMessage
 
 
 class Notifier(Protocol):
@@ -78,7 +76,6 @@ class CommandChannel:
         Raises:
             ToolchainError: it is missing, fails, or takes longer than 10 s.
         """
-
         value = canonical_bytes({**asdict(message), "body": message.body}) + b"\n"
         done = run(self._argv, cwd=None, env=self._environ, timeout_s=_TIMEOUT_S, stdin=value)
         if done.exit_code != 0:
@@ -212,7 +209,6 @@ class Desktop:
         Raises:
             ToolchainError: notify-send is missing, or there is no desktop.
         """
-
         urgency = "critical" if message.commands else "normal"
         argv = ["notify-send", "--app-name=AgentForge", f"--urgency={urgency}", "--", message.title, message.body]
         done = run(argv, cwd=None, env=self._environ, timeout_s=_DESKTOP_TIMEOUT_S)

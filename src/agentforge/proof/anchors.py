@@ -95,7 +95,6 @@ def read_note(text: str) -> Note:
     Raises:
         IntegrityError: it is not one of ours.
     """
-
     try:
         value = json.loads(text)
         trail: Mapping[str, object] = value["trail"]

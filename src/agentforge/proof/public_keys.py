@@ -101,7 +101,6 @@ def _line_of_pem(text: str, source: str) -> str:
 
 
 def _made_by_ssh(key: PublicKey, data: bytes, signature: bytes) -> bool:
-
     with tempfile.TemporaryDirectory(prefix="agentforge-signature-") as folder:
         allowed, made = Path(folder, "allowed"), Path(folder, "sig")
         allowed.write_text(f"signer {key.line}\n", "utf-8")

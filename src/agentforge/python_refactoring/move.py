@@ -383,7 +383,6 @@ def _direct(
 
 def relative_or_whole(source: PythonFile, statement: ast.ImportFrom, going: _Move) -> str:
     """The new module in the form in which the statement names the old one."""
-
     return relative(going.target.module, source) if statement.level else going.target.module
 
 

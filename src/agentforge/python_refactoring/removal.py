@@ -179,6 +179,5 @@ def _exports_out(source: PythonFile, gone: set[ast.AST]) -> list[Edit]:
 
 
 def _inside(text: str, node: ast.List | ast.Tuple) -> _Span:
-
     start, end = span(text, node)
     return start + 1, end - 1

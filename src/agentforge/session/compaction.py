@@ -9,21 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.context.conversation import Budget, Compaction, build_request, compactable
 from agentforge.context.window import blocks, history_tokens
 from agentforge.errors import ModelError
 from agentforge.events.kinds.conversation import HistoryCompacted
-from agentforge.messages import Message, ModelRequest, Text, ToolSchema
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry, Talk
+from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
+from agentforge.models.api.model import Model
 from agentforge.session.modes import prompt
 from agentforge.tokens import count_tokens, cut_end, cut_middle
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Entry, Talk
-    from agentforge.messages import ModelReply
-    from agentforge.models.api.model import Model
 
 _USER_TOKENS = 80
 _SAID_TOKENS = 60

@@ -14,6 +14,8 @@ from agentforge.agent.spec import AgentSpec
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.context.window import history_tokens, without_repeats
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk_fold import unanswered
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import Compact, EndTurn, RunTogether
@@ -21,8 +23,6 @@ from agentforge.tools.dispatch.deferral import sent
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 
 if TYPE_CHECKING:
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
     from agentforge.session.runtime import SessionRuntime
 
 

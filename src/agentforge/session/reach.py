@@ -9,19 +9,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.tools.base import Observation, ToolContext, failed
-from agentforge.workspace.processes.process import overheard
-from agentforge.workspace.sandbox.box import Box
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed, overheard
+from agentforge.workspace.sandbox.box import Box, Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
     from agentforge.tools.web.browser import Browser
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.processes.background import BackgroundCommands
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.change_detector import Watch
     from agentforge.workspace.protection.reconciliation import Settled
-    from agentforge.workspace.sandbox.box import Sandbox
     from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 
@@ -53,7 +51,6 @@ def tool_context(
 
     def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
         def run() -> Completed:
-
             box = box_of(root, cwd, writable=writable, variables=variables, loopback=loopback)
             with overheard(output) if output is not None else nullcontext():
                 return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
@@ -87,7 +84,6 @@ def box_of(
     lasting: bool = False,
 ) -> Box:
     """What a command of a conversation sees."""
-
     return Box(
         workspace=root,
         mount_at=root,

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import BlobStore
+from agentforge.agent.spec import AgentSpec, Workspace
+from agentforge.context.conversation import Budget
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.agent.spec import AgentSpec, Workspace
-    from agentforge.context.conversation import Budget
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.messages import ModelReply
-    from agentforge.models.api.model import Model
-    from agentforge.session.decide import TurnRules
-    from agentforge.tools.base import Tool, ToolContext
-    from agentforge.tools.dispatch.invocation import Judge
+from agentforge.hooks.engine import HookEngine
+from agentforge.messages import ModelReply
+from agentforge.models.api.model import Model
+from agentforge.session.decide import TurnRules
+from agentforge.tools.base import Tool, ToolContext
+from agentforge.tools.dispatch.invocation import Judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

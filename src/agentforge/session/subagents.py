@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect
 from agentforge.cancellation import check
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.session.decide import SPAWNS, decide
 from agentforge.session.effects import EndTurn
@@ -20,7 +21,6 @@ from agentforge.session.performer import SessionPerformer
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
     from agentforge.session.runtime import SessionRuntime
 
 

@@ -9,17 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from agentforge.agent.effects import RunTool
 from agentforge.agent.perform import perform_tool
+from agentforge.agent.spec import AgentSpec
 from agentforge.cancellation import Cancellation, interruptible, under
-from agentforge.events.kinds import ToolFinished, ToolStarted
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
+from agentforge.events.kinds import Event, ToolFinished, ToolStarted
+from agentforge.events.state.run_state import RunState
 
 ResultT = TypeVar("ResultT")
 MOST_AT_ONCE = 8

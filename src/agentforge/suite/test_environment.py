@@ -84,7 +84,6 @@ class Edits:
     @property
     def digest(self) -> str:
         """Name the edits by their content."""
-
         return digest_value({path: None if data is None else digest_bytes(data) for path, data in self.files.items()})
 
 

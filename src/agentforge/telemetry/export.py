@@ -6,8 +6,10 @@ import logging
 from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ToolchainError
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.installation import command_for
-from agentforge.telemetry.spans import SpanBuilder
+from agentforge.telemetry.spans import Span, SpanBuilder, Value
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.telemetry.spans import Span, Value
 
 _TIMEOUT_S = 5
 _FLUSH_MS = 6_000

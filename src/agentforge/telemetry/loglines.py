@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.codec import encode
 from agentforge.telemetry.spans import trace_id_of
-
-if TYPE_CHECKING:
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 _PLAIN = frozenset(
     {

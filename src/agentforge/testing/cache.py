@@ -72,5 +72,4 @@ class ResultCache:
 
 def _without_secrets(value: Mapping[str, object]) -> object:
     """What tests print, without what looks like a secret: the cache outlives the run."""
-
     return redact_value(value) if redact(json.dumps(value, ensure_ascii=False)).count else value

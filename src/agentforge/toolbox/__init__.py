@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ConfigError
-
-if TYPE_CHECKING:
-    from agentforge.tools.base import Tool
+from agentforge.tools.base import Tool
 
 
 def names() -> list[str]:

@@ -7,10 +7,9 @@ from difflib import get_close_matches
 from io import BytesIO
 from pathlib import Path
 from tokenize import detect_encoding
-from typing import TYPE_CHECKING
 
 from agentforge.messages import Picture
-from agentforge.tools.base import ToolError, failed
+from agentforge.tools.base import ToolContext, ToolError, failed
 from agentforge.workspace.code.symbols import parse_python
 from agentforge.workspace.files.file_access import (
     BinaryFile,
@@ -23,9 +22,6 @@ from agentforge.workspace.files.file_access import (
 )
 from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 from agentforge.workspace.files.search import files
-
-if TYPE_CHECKING:
-    from agentforge.tools.base import ToolContext
 
 _NEAREST = 3
 _MOST_LISTED = 20_000

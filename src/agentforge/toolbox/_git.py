@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError
 from agentforge.toolbox import _files
-from agentforge.tools.base import ToolError, failed
+from agentforge.tools.base import ToolContext, ToolError, failed
 from agentforge.workspace.git.command import call_as_user
-
-if TYPE_CHECKING:
-    from agentforge.tools.base import ToolContext
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-from agentforge.workspace.files.patch import apply_patch
+from agentforge.workspace.files.patch import Reject, apply_patch
 from agentforge.workspace.files.patchformat import parse_patch, strip_name
-
-if TYPE_CHECKING:
-    from agentforge.workspace.files.patch import Reject
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
     patch, dry_run = text(arguments, "patch"), flag(arguments, "dry_run")
     for path in _writes(arguments):
         _refuse_if_changed(context, path)
@@ -39,7 +34,6 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 def _writes(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """The paths that the headers of the patch name."""
-
     strip = number(arguments, "strip", default=1)
     names = [name for patch in parse_patch(text(arguments, "patch")) for name in (patch.old, patch.new) if name]
     plain = [name if strip == 1 and name[:2] not in ("a/", "b/") else strip_name(name, strip=strip) for name in names]

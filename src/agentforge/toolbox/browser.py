@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ToolchainError
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-
-if TYPE_CHECKING:
-    from agentforge.tools.web.browser import Browser
+from agentforge.tools.web.browser import Browser
 
 _ACTIONS = ("open", "text", "click", "fill", "screenshot", "errors")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
 from agentforge.toolbox._mismatch import explain
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-
-if TYPE_CHECKING:
-    from agentforge.workspace.files.file_access import TextFile
+from agentforge.workspace.files.file_access import TextFile
 
 _AROUND = 2
 _LONGEST_SHOWN = 24

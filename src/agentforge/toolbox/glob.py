@@ -13,7 +13,6 @@ _MOST = 200
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
     pattern = text(arguments, "pattern")
     folder = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))
     found = search.glob(context.root, pattern, path=folder)

@@ -17,7 +17,6 @@ _MOST_CONTEXT = 200
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
     pattern = text(arguments, "pattern")
     path = _files.shown(context, _files.existing(context, text(arguments, "path", default=".")))
     try:
@@ -43,7 +42,6 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 
 
 def _search(arguments: Mapping[str, object], context: ToolContext, path: str, *, literal: bool) -> search.SearchResult:
-
     return search.grep(
         context.root,
         text(arguments, "pattern"),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
-
-if TYPE_CHECKING:
-    from agentforge.workspace.processes.background import BackgroundCommands, Glance
+from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _LONGEST_WAIT_S = 600
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
-
-if TYPE_CHECKING:
-    from agentforge.workspace.processes.process import Completed
-    from agentforge.workspace.protection.reconciliation import Settled, Touched
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.protection.reconciliation import Settled, Touched
 
 _MOST_NAMED = 8
 _TIMEOUT_S = 120

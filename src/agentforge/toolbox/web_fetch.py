@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
-from agentforge.tools.web.fetch import FetchFailed, fetch, text_of_html
-
-if TYPE_CHECKING:
-    from agentforge.tools.web.fetch import WebPage
+from agentforge.tools.web.fetch import FetchFailed, WebPage, fetch, text_of_html
 
 _TIMEOUT_S = 20
 _LONGEST_TIMEOUT_S = 60
 
 
 def _run(arguments: Mapping[str, object], _context: ToolContext) -> Observation:
-
     timeout_s = number(arguments, "timeout", default=_TIMEOUT_S)
     try:
         return read_page(fetch(text(arguments, "url"), timeout_s=timeout_s))

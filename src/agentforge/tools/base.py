@@ -10,15 +10,15 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from agentforge.events.kinds import Effect, ToolStatus
 from agentforge.frozen import dataclass
 from agentforge.messages import Picture, ToolSchema
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
-    from agentforge.events.kinds import Effect, ToolStatus
     from agentforge.tools.web.browser import Browser
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.processes.background import BackgroundCommands
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled
 
 

@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.events import Key, Resize
+from textual.filter import LineFilter
 
 from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.person import Reply
@@ -29,11 +30,6 @@ from agentforge.tui.prompt import Prompt
 from agentforge.tui.questions import ApprovalScreen
 from agentforge.tui.status_lines import Lines, Parts, Todos, Working
 from agentforge.tui.transcript import Transcript
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.events import Key, Resize
-    from textual.filter import LineFilter
 
 _JOBS_S = 1.0
 _WAITING_S = 30.0
@@ -84,7 +80,6 @@ class ScreenApp(App[int]):
     ]
 
     def __init__(self, engine: engines.Engine, *, cwd: Path, first: str = "") -> None:
-
         super().__init__(driver_class=TerminalDriver)
         self.engine = engine
         self._first = first
@@ -301,7 +296,6 @@ class ScreenApp(App[int]):
 
     def action_keys(self) -> None:
         """Show the help."""
-
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(COMMANDS))
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from textual.screen import ModalScreen
+
 from agentforge.app.sessions.approvals import KEEP_PLANNING
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.desktop import clipboard_picture
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting
-from agentforge.app.slash.command import Choice
-from agentforge.app.tasks.answers import pending
+from agentforge.app.slash.command import Choice, SlashReply
+from agentforge.app.tasks.answers import Waiting, pending
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds.choices import choices_of
 from agentforge.store.log.files import replace_file
@@ -21,12 +24,6 @@ from agentforge.tui.questions import ApprovalScreen, QuestionScreen
 from agentforge.workspace.files.search import files
 
 if TYPE_CHECKING:
-    from textual.screen import ModalScreen
-
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.app.slash.command import SlashReply
-    from agentforge.app.tasks.answers import Waiting
-
     pass
     from agentforge.tui.app import ScreenApp
 
@@ -56,7 +53,6 @@ class Choices:
 
     def set_theme(self, name: str) -> None:
         """Choose a theme, for later sessions, too."""
-
         self._app.theme = name
         replace_file(self._theme_file, name.encode())
 
@@ -168,7 +164,6 @@ class Choices:
         self._loading = True
 
         def load() -> None:
-
             found = files(self._app.engine.root)
             self._app.call_from_thread(self._loaded, found, word)
 
@@ -184,7 +179,6 @@ class Choices:
 
     def ask(self, asked: AskedApproval | AskedQuestion) -> None:
         """Put a question on the screen; several stand behind each other."""
-
         self._app.bell()
         if isinstance(asked, AskedApproval):
             approval = ApprovalScreen(asked.question, guarded=bool(self._app.prompt.text))
@@ -219,7 +213,6 @@ class Choices:
             self._app.run_worker(self._count, thread=True, exclusive=True, group="waiting")
 
     def _count(self) -> None:
-
         try:
             count = len(pending(self._app.engine.root))
         except AgentForgeError:
@@ -227,7 +220,6 @@ class Choices:
         self._app.call_from_thread(self._app.flow.set_waiting, count)
 
     def _find_questions(self) -> None:
-
         try:
             rows = pending(self._app.engine.root)
         except AgentForgeError as error:
@@ -240,7 +232,6 @@ class Choices:
 
     def _put(self, rows: list[Waiting]) -> None:
         """Ask the oldest; the next ones when it is answered."""
-
         row, rest = rows[0], rows[1:]
         options = row.item.options or _decisions_of(row)
         title = f"{row.address} ({row.item.kind}, {row.item.stage})"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.widgets import Static
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import known_commands
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _SHOWN = 7
 
@@ -78,7 +75,6 @@ def commands_for(chat: Chat, begun: str, extra: Sequence[tuple[str, str]]) -> tu
     Returns:
         The part that is replaced, and the rows.
     """
-
     name, space, rest = begun[1:].partition(" ")
     known = known_commands(chat)
     if space:

@@ -8,21 +8,20 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat, TurnResult
 from agentforge.app.sessions.display import change_of
 from agentforge.app.sessions.mentions import mentioned
+from agentforge.app.sessions.person import Person
 from agentforge.app.slash import run_slash
 from agentforge.app.slash.command import SlashReply
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
+from agentforge.events.kinds.event import Event
 from agentforge.frozen import dataclass
 from agentforge.tui.link import Link
 
 if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat, TurnResult
-    from agentforge.app.sessions.person import Person
-
     pass
-    from agentforge.events.kinds.event import Event
 
 OpenChat = Callable[[str, "Person"], "Chat"]
 _PATIENCE_S = 10.0
@@ -161,7 +160,6 @@ class Engine:
                 job()
 
     def _say(self, text: str, notes: tuple[str, ...]) -> None:
-
         try:
             found = mentioned(self.chat, text)
             for line in found.shown:
@@ -191,7 +189,6 @@ class Engine:
             self.chat.log.append(event)
 
     def _slash(self, line: str) -> None:
-
         try:
             reply = run_slash(self.chat, line)
         except KeyboardInterrupt:

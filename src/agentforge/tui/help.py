@@ -58,7 +58,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static(Content.assemble(("esc", "bold $primary"), " close"), classes="keys")
 
     def _commands(self) -> tuple[tuple[str, str], ...]:
-
         unique = {command.name: command for command in commands().values()}
         rows = [(f"/{one.name} {one.usage}".strip(), one.summary) for one in unique.values()]
         return (*rows, *((f"/{name}", summary) for name, summary in self._extra))

@@ -6,14 +6,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from agentforge.app.sessions.person import Question, Reply
 from agentforge.cancellation import interruptible
-
-if TYPE_CHECKING:
-    from agentforge.events.kinds.event import Event
-    from agentforge.events.state.run_state import RunState
+from agentforge.events.kinds.event import Event
+from agentforge.events.state.run_state import RunState
 
 T = TypeVar("T")
 

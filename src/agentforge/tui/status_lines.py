@@ -11,12 +11,12 @@ from textual.widgets import Static
 
 from agentforge.app.sessions.display import duration_text, telling
 from agentforge.events import kinds
+from agentforge.events.kinds.event import Event
 from agentforge.safety.text.hygiene import clean
 from agentforge.tui.looks import Signs
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.background import Job
-    from agentforge.events.kinds.event import Event
 
 _TICK_S = 0.25
 _TODOS = 7

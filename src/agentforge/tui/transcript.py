@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.containers import VerticalScroll
 from textual.widget import Widget
+from textual.widgets import Markdown
 
 from agentforge.app.sessions.display import (
     CallLine,
@@ -29,6 +31,8 @@ from agentforge.app.sessions.display import (
 )
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry, Talk
 from agentforge.safety.text.hygiene import clean
 from agentforge.session.decide import SPAWNS
 from agentforge.tui.looks import Signs, markdown_parser
@@ -37,13 +41,8 @@ from agentforge.tui.rows import CallRow, Remarked, Said
 from agentforge.tui.thinking import Thinking
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textual.events import Paste
-    from textual.widgets import Markdown
 
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Entry, Talk
     from agentforge.tui.link import ChildHeard, Happened
 
 _ROWS = 300

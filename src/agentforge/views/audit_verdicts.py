@@ -63,7 +63,6 @@ def _broken(results: list[Audit]) -> Block:
 
 def _sentence(rule: str) -> str:
     """A rule in the words of its contract."""
-
     if rule == "schema":
         return "the artifact has the form that the contract asks for"
     if rule.startswith(("cel: ", "command: ")):

@@ -86,6 +86,7 @@ def test_the_examples_of_what_a_human_left_out_count_no_more() -> None:
 def test_later_stages_see_the_words_of_the_request_and_people_what_has_no_place() -> None:
     state = _with_ledger(inside("red"), {"1": ["REQ-001"], "2": ["REQ-001"], "3": "context", "4": "unsaid"})
     assert asked_text(state) == "- REQ-001: Add slugify.\n- REQ-001: It must hold: slugify('A b') -> 'a-b'."
+    assert asked_text(state, above="REQ-001: Add\n slugify.") == "- REQ-001: It must hold: slugify('A b') -> 'a-b'."
     told = dict(left_to_see(state))
     assert ["20 letters" in one for one in told] == [True, False]
     assert [one.split(" -> ")[-1].partition(" <-")[0] for one in ask_lines(state)][2:] == [

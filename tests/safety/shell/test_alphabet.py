@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.safety.shell.grammar.alphabet import narrowed
-from agentforge.safety.shell.grammar.command_reader import read_line
+from agentforge.safety.shell.grammar.command_reader import narrowed, read_line
 
 CRASHED = "<(\u6846${\U000dc3ee{ x\U00075cb50\u2452 `\u78f1$|"
 

@@ -12,38 +12,38 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.composition.project import Project
 from agentforge.app.composition.run_hooks import hook_engine
 from agentforge.app.composition.scratch import scratch_of
-from agentforge.app.composition.secret_words import secrets_of
 from agentforge.app.proof.keyring import own_signer
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.sessions.instructions import found_instructions, read_instructions
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
 from agentforge.app.tasks.examiner import flag_of
 from agentforge.config.model_choice import choose, choose_fallbacks
+from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
 from agentforge.context.budget import output_room
+from agentforge.events.kinds import Event
+from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.events.state.run_state import RunState
+from agentforge.hooks.engine import HookEngine
+from agentforge.messages import ModelReply
 from agentforge.models.api.catalogue import open_model
 from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
+from agentforge.models.api.model import Model
 from agentforge.models.api.prices import cost_usd
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
 from agentforge.pipeline.model.profile import PROFILES, profile_named
+from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.runtime import Runtime, no_guest
+from agentforge.proof.envelope import Signer
+from agentforge.safety.text.redaction import known_secrets
+from agentforge.store.log.run_log import RunLog
 from agentforge.testing.cache import ResultCache
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.kinds.dependencies import PartStarted
-    from agentforge.events.state.run_state import RunState
     from agentforge.guest.choice import GuestChoice
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.messages import ModelReply
-    from agentforge.models.api.model import Model
-    from agentforge.pipeline.model.run_dependencies import Need, Sight
-    from agentforge.proof.envelope import Signer
-    from agentforge.store.log.run_log import RunLog
     from agentforge.suite.test_environment import Rig
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
 
 _LEAST_STEP_TOKENS = 4000
@@ -74,7 +74,6 @@ class Models:
         Raises:
             ModelNotConfigured: none was chosen and none was found.
         """
-
         first = choose(self.settings, self.environ, flag=flag_of(self.settings, stage, self.flag), stage=stage or None)
         key = f"{first.provider}/{first.name}"
         if key not in self._open:
@@ -98,7 +97,6 @@ class Models:
         Raises:
             ModelNotConfigured: none was chosen and none was found.
         """
-
         return profile_named(choose(self.settings, self.environ, flag=self.flag).profile)
 
     def limits(self, profile: str) -> dict[str, int | float | None]:
@@ -154,13 +152,12 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.protection.workspace_guard import Guard
 
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
     scratch, git = scratch_of(worktree), opened or Git(repo)
-    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), secrets_of(environ)
+    sandbox, secrets = sandbox_of(settings, hidden=(worktree.parent,)), known_secrets(environ)
     runtime = Runtime(
         repo=repo,
         worktree=worktree,
@@ -221,7 +218,6 @@ def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], G
 
 def _instructions(repo: Path, settings: Settings, environ: Mapping[str, str]) -> str:
     """What the repository's top folder says to agents; nothing before a person trusted it."""
-
     file = found_instructions(repo)
     if file is None or not Project(repo, settings=settings, environ=environ).holds_file(file):
         return ""
@@ -289,7 +285,6 @@ def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
     """The user's signing key, looked for when there is something to sign."""
 
     def signer() -> Signer | None:
-
         return own_signer(environ)
 
     return signer
@@ -317,7 +312,6 @@ def _network(settings: Settings) -> Network:
 
 def price(reply: ModelReply) -> float | None:
     """What a reply cost in USD, None when the price is unknown."""
-
     return cost_usd(reply.model, reply.usage)
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.start_options import StartOptions
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import project_tops
-from agentforge.config.trust import is_trusted_instruction, trusted
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.config.trust import Trust
+from agentforge.config.settings import Settings
+from agentforge.config.trust import Trust, is_trusted_instruction, trusted
 
 UNTRUSTED = "not used, because it is not trusted: "
 _KINDS = ("skill", "settings", "environment")
@@ -35,7 +31,6 @@ class Project:
     @cached_property
     def tops(self) -> tuple[Path, ...]:
         """The folders from which something is loaded, the repository's first."""
-
         return project_tops(self.root, self._environ)
 
     def holds(self, kind: str) -> bool:
@@ -49,7 +44,6 @@ class Project:
 
     def holds_file(self, file: Path) -> bool:
         """Whether a file with instructions may be read to the model."""
-
         top = self.top_of(file)
         if file.parent == top:
             return self.holds("instructions")

@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge import pipeline
-from agentforge.app.tasks.added_stages import stages_digest
+from agentforge.app.tasks.added_stages import Added, stages_digest
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.contract_files import contract_set
+from agentforge.config.settings import Settings
 from agentforge.conformance.engine.check_engine import contracts_in
 from agentforge.errors import UsageError
 from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.added_stages import Added
-    from agentforge.config.settings import Settings
-
     pass
 
 _TEST_SUFFIXES = frozenset({".py", ".js", ".ts", ".mjs", ".cjs", ".tsx", ".jsx", ".go", ".rs"})
@@ -27,7 +25,6 @@ def digests(
     settings: Settings, repo: Path, folder: Path, tests: Mapping[str, bytes], added: Sequence[Added] = ()
 ) -> dict[str, object]:
     """Digests of settings, contracts, prompts and others' stages; supplied tests and those stages are blobs of the run."""
-
     blobs = Blobs(folder / "blobs")
     return {
         **current_digests(settings, repo),
@@ -38,7 +35,6 @@ def digests(
 
 def kept_stages(added: Sequence[Added], blobs: Blobs) -> dict[str, object]:
     """The digest of others' stages, whose texts are stored as blobs of the run."""
-
     for one in added:
         blobs.put(one.content)
     return {"stages": stages_digest([one.row for one in added])}
@@ -46,7 +42,6 @@ def kept_stages(added: Sequence[Added], blobs: Blobs) -> dict[str, object]:
 
 def current_digests(settings: Settings, repo: Path) -> dict[str, object]:
     """Digests of what a run would depend on if it began now."""
-
     return {
         "settings": settings.digest(),
         "contracts": contract_set(repo).digest,
@@ -96,6 +91,5 @@ def _place(file: Path, *, given: Path, repo: Path) -> str:
 
 
 def _prompts_digest() -> str:
-
     folder = Path(str(pipeline.__file__)).with_name("prompts")
     return digest_value({path.name: digest_bytes(path.read_bytes()) for path in sorted(folder.glob("*.md"))})

@@ -31,7 +31,6 @@ def recording_of(folder: Path) -> bytes:
 
 
 def _lines(folder: Path) -> Iterator[bytes]:
-
     blobs, state, asked = Blobs(folder / "blobs"), RunState(), ("", 0, "")
     for record in read(folder):
         event = record.event
@@ -45,7 +44,6 @@ def _lines(folder: Path) -> Iterator[bytes]:
 
 
 def _refuse(event: kinds.Event, name: str) -> None:
-
     if isinstance(event, kinds.AttemptsStarted):
         raise UsageError(
             f"{name} made several attempts, each with replies of its own", hint=f"export one: {event.children[0]}"

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.config.paths import config_dir, home_dir
+from agentforge.config.settings import Settings
+from agentforge.config.sources import Layer
 from agentforge.errors import ToolchainError
+from agentforge.events.state.run_state import RunState
 from agentforge.hooks.engine import HookEngine, output_limit
-from agentforge.hooks.hook import PROJECT, read_hook
+from agentforge.hooks.hook import PROJECT, Hook, read_hook
+from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.config.sources import Layer
-    from agentforge.events.state.run_state import RunState
-
     pass
-    from agentforge.hooks.hook import Hook
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.sandbox.box import Sandbox
 
 _UNTRUSTED = "the project is not trusted; copy the hook into your own settings to have it run"
@@ -68,7 +66,6 @@ def _switched_on(layers: object) -> bool:
 
 
 def _hooks_of(layer: Layer, environ: Mapping[str, str]) -> list[Hook]:
-
     folder = Path(layer.name).parent
     while layer.project and folder.name != ".agentforge" and folder != folder.parent:
         folder = folder.parent

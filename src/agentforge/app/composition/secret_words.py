@@ -8,16 +8,9 @@ from agentforge.errors import AgentForgeError
 from agentforge.safety.text.redaction import known_secrets, redact
 
 
-def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Values of the user's key variables, the longest first: they never enter a record."""
-
-    return known_secrets(environ)
-
-
 def hidden_keys(text: str, environ: Mapping[str, str]) -> str:
     """A text in which neither the values of the user's key variables nor anything shaped like a key stands."""
-
-    return redact(text, secrets=secrets_of(environ)).text
+    return redact(text, secrets=known_secrets(environ)).text
 
 
 def without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:

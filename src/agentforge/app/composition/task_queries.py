@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.lease import read_holder
 from agentforge.store.log.reader import fold
-from agentforge.store.tasks.folders import find_task, list_tasks
+from agentforge.store.tasks.folders import TaskRow, find_task, list_tasks
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.store.tasks.folders import TaskRow
 
 
 def listing(cwd: Path) -> list[TaskRow]:
     """The tasks of the repository, newest first."""
-
     return list_tasks(repository(cwd))
 
 
@@ -29,7 +24,6 @@ def load(cwd: Path, task_id: str) -> RunResult:
         UsageError: there is no such task, or several fit.
         IntegrityError: its log was altered, damaged or cut off.
     """
-
     _, folder = find_task(repository(cwd), task_id)
     refuse_cut(folder)
     found = fold(folder)
@@ -48,7 +42,6 @@ def task_folder(cwd: Path, task_id: str) -> Path:
     Raises:
         UsageError: there is no such task, or several fit.
     """
-
     return find_task(repository(cwd), task_id)[1]
 
 
@@ -58,5 +51,4 @@ def repository(cwd: Path) -> Path:
     Raises:
         RepositoryError: there is none that can carry a task.
     """
-
     return Git.open(cwd).top

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.task_queries import repository
+from agentforge.config.settings import Settings
 from agentforge.conformance.contracts.code_contract import with_commands
 from agentforge.conformance.engine.catalogue import check_names, chosen_checks, project_files
-from agentforge.conformance.engine.check_engine import contracts_in, line_reader, run_checks
-from agentforge.conformance.engine.finding import finding_from
-from agentforge.conformance.engine.violation import BASELINE, baseline_text, read_baseline, violations
+from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, line_reader, run_checks
+from agentforge.conformance.engine.finding import Finding, finding_from
+from agentforge.conformance.engine.violation import BASELINE, Violation, baseline_text, read_baseline, violations
 from agentforge.conformance.output.imports import fresh_imports, still_there
 from agentforge.conformance.output.sarif import to_sarif
 from agentforge.errors import UsageError, VerificationFailed
@@ -27,16 +28,10 @@ from agentforge.suite.detection import detect
 from agentforge.views.yaml_text import dump
 from agentforge.workspace.git.queries import working_files
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.sandbox.box import choose
+from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.conformance.engine.check_engine import CheckReport
-    from agentforge.conformance.engine.finding import Finding
-    from agentforge.conformance.engine.violation import Violation
-
     pass
-    from agentforge.workspace.sandbox.box import Preference
 
 FOLDER = ".agentforge/violations"
 _INDEX = "index.json"
@@ -80,7 +75,6 @@ class CheckRun:
 
     def sarif(self) -> dict[str, object]:
         """All findings as SARIF 2.1.0; what is exempt or in the base line is suppressed, a crash is an unsuccessful run."""
-
         return to_sarif(
             [*(one.finding for one in self.violations), *self.notes],
             ran=self.report.ran,
@@ -114,7 +108,6 @@ def examine(wish: Wish, *, settings: Settings) -> CheckRun:
         ContractInvalid: a contract for code that cannot be read.
     Side effects: writes the views in `.agentforge/violations/`.
     """
-
     git = Git.open(wish.cwd)
     known = working_files(git)
     paths = _chosen(known, wish, top=git.top)
@@ -142,7 +135,6 @@ def write_baseline(wish: Wish, *, settings: Settings) -> CheckRun:
         VerificationFailed: a check could not do its work; a base line without its findings would call them new later.
     Side effects: writes `.agentforge/baseline.json`.
     """
-
     examined = examine(wish, settings=settings)
     if examined.report.crashed:
         crash = examined.report.crashed[0]
@@ -184,7 +176,6 @@ def holding(cwd: Path, *, settings: Settings) -> list[dict[str, str]]:
     Raises:
         ContractInvalid: a contract for code that cannot be read.
     """
-
     top = repository(cwd)
     table = settings.table("checks")
     disabled = texts(table.get("disable"))
@@ -236,7 +227,6 @@ def named(cwd: Path, text: str) -> dict[str, object]:
 
 def close(cwd: Path, violation_id: str) -> None:
     """Take a violation that is gone out of the listing."""
-
     folder = _folder(cwd)
     rows = [row for row in listed(cwd) if row["violation_id"] != violation_id]
     replace_file(folder / _INDEX, _index(rows))
@@ -262,7 +252,6 @@ def _chosen(known: Sequence[str], wish: Wish, *, top: Path) -> list[str]:
 
 
 def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -> tuple[CheckReport, tuple[str, ...]]:
-
     table = settings.table("checks")
     trusted = wish.trust or table.get("project_code") is True
     timeout_s = table.get("timeout")
@@ -289,7 +278,6 @@ def _asked(findings: Sequence[Finding], paths: Sequence[str], *, whole: bool) ->
 
 def _imported(git: Git, wish: Wish, paths: Sequence[str]) -> list[Finding]:
     """Findings of other tools: those of the given files, and those given before whose line still stands."""
-
     file = git.top / FOLDER / _IMPORTED
     kept = [finding_from(row) for row in json.loads(file.read_text("utf-8"))] if file.is_file() else []
     fresh = fresh_imports([wish.cwd / one for one in wish.imports], top=git.top)
@@ -302,14 +290,12 @@ def _imported(git: Git, wish: Wish, paths: Sequence[str]) -> list[Finding]:
 
 
 def _lines(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
-
     read = line_reader(top)
     return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 
 
 def _write_views(top: Path, examined: CheckRun, *, paths: frozenset[str] | None) -> None:
     """Write one file per violation and the index of them; what stood there about the files looked at is replaced."""
-
     ensure_agentforge_folder(top)
     folder = top / FOLDER
     rows = [one.value() for one in examined.violations]
@@ -331,7 +317,6 @@ def _index(rows: Sequence[Mapping[str, object]]) -> bytes:
 
 
 def _folder(cwd: Path) -> Path:
-
     return repository(cwd) / FOLDER
 
 

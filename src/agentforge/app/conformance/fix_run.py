@@ -11,27 +11,23 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.base_commit import base_commit
 from agentforge.app.conformance.check_run import close, is_of_rule, known, texts
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.conformance.contracts.code_contract import with_commands
 from agentforge.conformance.engine.catalogue import chosen_checks
-from agentforge.conformance.engine.check_engine import contracts_in, line_reader, run_checks
-from agentforge.conformance.engine.violation import BASELINE, read_baseline, violations
+from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, line_reader, run_checks
+from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.violation import BASELINE, Violation, read_baseline, violations
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.suite.detection import detect
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.sandbox.box import choose
+from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.app.tasks.start_options import StartOptions
-    from agentforge.config.settings import Settings
-    from agentforge.conformance.engine.check_engine import CheckReport
-    from agentforge.conformance.engine.finding import Finding
-    from agentforge.conformance.engine.violation import Violation
-
     pass
-    from agentforge.workspace.sandbox.box import Preference
 
 _NOT_BY_A_RUN = {"exemptions": "an exemption is a person's decision: renew it or remove it by hand"}
 _NAMED_IN_REQUEST = 6
@@ -77,7 +73,6 @@ def plan(target: FixTarget, start: StartOptions, *, settings: Settings, environ:
         ToolchainError: a check that is needed could not do its work.
     Side effects: takes violations that are gone out of the listing.
     """
-
     git = Git.open(start.cwd)
     base = base_commit(start, git, data=data_dir(environ))
     fixed = replace(start, base=None if start.include_dirty else base, workflow="fix")
@@ -93,7 +88,6 @@ def _by_id(
     target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[list[list[Violation]], tuple[str, ...]]:
     """One group per id; the listing only tells where to look."""
-
     groups: list[list[Violation]] = []
     gone: list[str] = []
     for text in target.ids:
@@ -119,7 +113,6 @@ def _by_rule(
     target: FixTarget, git: Git, base: str, *, settings: Settings, environ: Mapping[str, str]
 ) -> list[list[Violation]]:
     """One group per rule, the rules in the order in which they were first found."""
-
     report, found = _measured(git, base, settings=settings, environ=environ)
     if report.crashed:
         crash = report.crashed[0]
@@ -138,7 +131,6 @@ def _by_rule(
 
 def _listed(top: Path, text: str) -> dict[str, object] | None:
     """The row of the last check that an id means; None when there is none."""
-
     rows = [row for row in known(top) if str(row["violation_id"]).startswith(text)]
     if len(rows) > 1:
         raise UsageError(f"{text!r} matches {len(rows)} violations", hint="give more characters of the id")
@@ -185,7 +177,6 @@ def _report(
     environ: Mapping[str, str],
     only: str | None,
 ) -> CheckReport:
-
     table = settings.table("checks")
     trusted = table.get("project_code") is True
     checks = chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None)
@@ -202,7 +193,6 @@ def _report(
 
 
 def _lines(checkout: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
-
     read = line_reader(checkout)
     return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 

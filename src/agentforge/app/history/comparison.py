@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentforge.app.composition.run_result import outcome_of
+from agentforge.app.composition.run_result import RunResult, outcome_of
 from agentforge.app.composition.task_queries import load
 from agentforge.events.fold.delivered import judged
+from agentforge.events.state.run_state import RunState
 from agentforge.store.blobs import Blobs
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 Value = dict[str, Any]
@@ -41,7 +39,7 @@ def compare(cwd: Path, first: str, second: str) -> Value:
         every row has an `a` and a `b`, None where a run has nothing of the kind.
     """
     a, b = load(cwd, first), load(cwd, second)
-    git = _repository(cwd)
+    git = Git.open(cwd)
     one, two = a.state, b.state
     return {
         "a": _run(a),
@@ -57,13 +55,7 @@ def compare(cwd: Path, first: str, second: str) -> Value:
     }
 
 
-def _repository(cwd: Path) -> Git:
-
-    return Git.open(cwd)
-
-
 def _run(result: RunResult) -> Value:
-
     state = result.state
     return {
         "task_id": state.identity.run_id,
@@ -171,7 +163,6 @@ def _requirements(state: RunState) -> Value:
 
 def _tests(result: RunResult) -> Value:
     """How every test ended in the last measurement of the run; where its runs do not agree, all ways."""
-
     evidence = result.state.work.evidence
     name = next((name for name in ("verify", "refactor", "green", "red", "baseline") if name in evidence), None)
     if name is None:
@@ -230,7 +221,6 @@ def _files(state: RunState) -> Value:
 
 
 def _between(trees: list[str], git: Git) -> str | None:
-
     if trees[0] == trees[1]:
         return ""
     if not all(tree and has_object(git, tree) for tree in trees):

@@ -25,7 +25,6 @@ def cost_of_task(cwd: Path, task_id: str) -> Row:
     Raises:
         IntegrityError: the task cannot be read.
     """
-
     repo = repository(cwd)
     name, _ = find_task(repo, task_id)
     return _cost(name, task_summaries(repo))
@@ -33,7 +32,6 @@ def cost_of_task(cwd: Path, task_id: str) -> Row:
 
 def cost_of_all(cwd: Path) -> Row:
     """The cost of all runs of a repository: `total`, `by_model`, and one row for each run."""
-
     found = task_summaries(repository(cwd))
     spent = [row for value in found for row in value.get("spending", ())]
     runs = [
@@ -51,7 +49,6 @@ def cost_of_all(cwd: Path) -> Row:
 
 
 def _cost(task_id: str, found: Sequence[Mapping[str, Any]]) -> Row:
-
     value = next(value for value in found if value["task_id"] == task_id)
     if value["standing"] == "damaged":
         kind = StorageError if value.get("cause") == StorageError.slug else IntegrityError

@@ -84,7 +84,6 @@ def fork(
         RepositoryError: the step's snapshot is gone and cannot be made again.
     Side effects: a run folder whose blobs are links to the parent's; a record in the parent's log that names the fork.
     """
-
     git = Git.open(cwd)
     with task_log(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S) as parent:
         from_step = _last_finished(parent.folder) if from_step is None else from_step
@@ -121,7 +120,6 @@ def fork(
 
 
 def _last_finished(folder: Path) -> int:
-
     return max(
         (record.event.step for record in read(folder) if isinstance(record.event, kinds.StepFinished)), default=0
     )
@@ -132,7 +130,6 @@ def fork_here(git: Git, parent: Path, place: Path, event_of: Callable[[Shared], 
 
     Side effects: a run folder whose blobs are links to the parent's.
     """
-
     shared = _shared(parent, None)
     event = event_of(shared)
     place.mkdir(parents=True, exist_ok=True)
@@ -143,7 +140,6 @@ def fork_here(git: Git, parent: Path, place: Path, event_of: Callable[[Shared], 
 
 def _shared(folder: Path, step: int | None) -> Shared:
     """Read the log up to the end of a step, None = all of it."""
-
     scan, state, named, last, called = LogScan(folder), RunState(), set[str](), 0, 0
     for record in scan:
         state = evolve(state, record.event, at=record.at)
@@ -188,7 +184,6 @@ def _digests(value: object) -> Iterator[str]:
 
 
 def _keep_snapshot(git: Git, state: RunState, event: kinds.RunForked, *, folder: Path) -> None:
-
     tree = state.work.trees.get("work")
     if not tree:
         return
@@ -199,7 +194,6 @@ def _keep_snapshot(git: Git, state: RunState, event: kinds.RunForked, *, folder:
 
 def _write(folder: Path, event: kinds.RunForked, shared: Shared, *, blobs: Path) -> None:
     """Link the blobs, then put the whole log in place at once: a run without its own first record would be its parent."""
-
     for digest in sorted(shared.blobs):
         _link(digest, Blobs(blobs), Blobs(folder / "blobs"))
     name, data = encode(event)

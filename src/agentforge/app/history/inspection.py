@@ -9,27 +9,23 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from agentforge.canonical import digest_bytes
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
 from agentforge.events.storage.codec import encode
 from agentforge.messages import request_from
 from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import ModelSpec
+from agentforge.models.api.model import Model, ModelSpec
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import load_state, read
 from agentforge.store.log.steps import last_step, records_of_step
 from agentforge.views.yaml_text import dump
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.models.api.model import Model
-
 
 Show = Literal["steps", "context", "action", "diff", "events", "artifact", "stages"]
 
@@ -43,14 +39,13 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
         UsageError: there is no such step, or it has nothing of the kind.
         IntegrityError: the trail is damaged.
     """
-
     if show == "stages":
         return _stages(folder)
     records = _records(folder, step)
     if not records:
         load_state(folder)  # says why, when nothing at all can be read
     if step is not None and not records:
-        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+        raise UsageError(f"there is no step {step}", hint=f"the run has {last_step(folder)} steps")
     if show == "events":
         return records
     if show == "steps":
@@ -82,12 +77,11 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
         ConflictError: the body cannot be made again (another version, other settings of the model).
         IntegrityError: the trail is damaged.
     """
-
     events = [record.event for record in records_of_step(folder, step)]
     asked = [event for event in events if isinstance(event, ModelCalled)]
     replied = [event for event in events if isinstance(event, ModelReplied)]
     if not asked:
-        raise UsageError(f"there is no step {step}", hint=f"the run has {_last_step(folder)} steps")
+        raise UsageError(f"there is no step {step}", hint=f"the run has {last_step(folder)} steps")
     recorded = Blobs(folder / "blobs").get(asked[-1].request)
     if not replied or not replied[-1].sent:
         return recorded
@@ -97,7 +91,6 @@ def sent_bytes(folder: Path, step: int, *, settings: Settings) -> bytes:
 
 def _records(folder: Path, step: int | None) -> list[dict[str, Any]]:
     """The records of a step, with what followed from it before the next; of the whole run."""
-
     refuse_cut(folder)
     out: list[dict[str, Any]] = []
     for record in read(folder) if step is None else records_of_step(folder, step):
@@ -171,7 +164,6 @@ def _steps(records: list[dict[str, Any]]) -> list[dict[str, object]]:
 
 def _stages(folder: Path) -> list[dict[str, object]]:
     """The stages of the run in their order; of those from outside, where they came from and their text."""
-
     state, blobs = load_state(folder), Blobs(folder / "blobs")
     added = {str(row.get("name")): row for row in state.brief.added}
     out = []
@@ -191,11 +183,6 @@ def _stage_text(row: Mapping[str, object]) -> str:
 def _step_of(data: object) -> int | None:
     value = data.get("step") if isinstance(data, Mapping) else None
     return value if isinstance(value, int) else None
-
-
-def _last_step(folder: Path) -> int:
-
-    return last_step(folder)
 
 
 def _context_text(row: Mapping[str, object]) -> str:
@@ -266,7 +253,6 @@ def _event_text(row: Mapping[str, object]) -> str:
 
 
 def _artifact_text(row: Mapping[str, object]) -> str:
-
     results, repairs = (cast("Sequence[Mapping[str, object]]", row[name]) for name in ("results", "repairs"))
     failed = refusals(results)
     verdict = "verified" if row["passed"] else "refused: " + "; ".join(str(item["message"]) for item in failed)
@@ -299,7 +285,6 @@ def body_with(sent: str, recorded: bytes, *, model: str, settings: Settings) -> 
     Raises:
         ConflictError: what comes out has another digest.
     """
-
     request = request_from(json.loads(recorded))
     for spec in _specs(model, settings):
         opened: Model = open_model(spec)

@@ -26,7 +26,6 @@ _ENDED = (*_DONE, "failed", "aborted")
 
 def metrics(cwd: Path, *, since: date | None = None) -> Value:
     """Compute the metrics of a repository's tasks; see `metrics_of`."""
-
     return metrics_of(task_summaries(repository(cwd)), since=since)
 
 
@@ -103,7 +102,6 @@ def _busy_places(tasks: Sequence[Value]) -> dict[str, set[object]]:
 
 def whole_tasks(found: Sequence[Value]) -> list[Value]:
     """The tasks that somebody asked for: what independent attempts spent is spent by the task that they belong to."""
-
     spent: dict[tuple[object, str], list[Any]] = {}
     whole: list[Value] = []
     for value in found:

@@ -16,6 +16,7 @@ from agentforge.app.composition.provenance import current_digests
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.tasks.added_stages import contracts_of, load, stages_digest, stages_of
 from agentforge.canonical import digest_bytes
+from agentforge.config.settings import Settings
 from agentforge.errors import SandboxError
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import FactsGathered
@@ -23,30 +24,28 @@ from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.stage_agent import prompt_parts
 from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
+from agentforge.pipeline.replay.recording import At, Divergence
 from agentforge.pipeline.replay.replay import replay
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
+from agentforge.store.log.records import Record
 from agentforge.store.tasks.folders import find_task
+from agentforge.suite.test_environment import Rig
 from agentforge.workspace.git.newrepo import shadow, shadow_index
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
+    pass
 
     pass
-    from agentforge.pipeline.replay.recording import At, Divergence
 
     pass
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.store.log.records import Record
-    from agentforge.suite.test_environment import Rig
-
-    pass
-    from agentforge.workspace.processes.process import Completed
 
 _LINES_SHOWN = 14
 
@@ -76,13 +75,11 @@ class _Overlay:
     """The blobs of the run; what the replay stores stays in memory."""
 
     def __init__(self, folder: Path) -> None:
-
         self._kept = Blobs(folder / "blobs")
         self._new: dict[str, bytes] = {}
 
     def put(self, data: bytes) -> str:
         """Name the bytes; nothing is written."""
-
         digest = digest_bytes(data)
         self._new[digest] = data
         return digest
@@ -100,7 +97,6 @@ class _NoSandbox:
 
     def run(self, argv: Sequence[str], **_rest: object) -> Completed:
         """Refuse: a replay runs no command."""
-
         raise SandboxError(f"a replay runs no command: {' '.join(argv[:3])}")
 
 
@@ -112,7 +108,6 @@ def replay_run(cwd: Path, task_id: str, *, settings: Settings, environ: Mapping[
         RepositoryError: the base commit is gone.
     Side effects: a temporary folder; nothing in the repository or in the run's folder changes.
     """
-
     git = Git.open(cwd)
     folder = find_task(git.top, task_id)[1]
     refuse_cut(folder)
@@ -127,7 +122,6 @@ def replay_records(
     Args:
         folder: of the run, for its blobs.
     """
-
     records: list[At] = [(record.seq, record.at, record.event) for record in found]
     state = _folded(records[:1])
     blobs = _Overlay(folder)
@@ -155,7 +149,6 @@ def replayed_value(result: Replayed) -> dict[str, object]:
 
 
 def _folded(records: Sequence[At]) -> RunState:
-
     state = RunState()
     for _, at, event in records:
         state = evolve(state, event, at=at)
@@ -172,7 +165,6 @@ def _runtime(
     settings: Settings,
     environ: Mapping[str, str],
 ) -> Runtime:
-
     stages = stages_of(
         replace(state, identity=replace(state.identity, repo=str(repo))),
         settings=settings,
@@ -208,13 +200,11 @@ def _runtime(
 
 
 def _no_rig() -> Rig:
-
     raise SandboxError("a replay runs no tests")
 
 
 def _sandbox_kind(records: Sequence[At]) -> str:
     """What stood between commands and machine then; the base line's facts say so."""
-
     for _, _, event in records:
         if isinstance(event, FactsGathered) and event.name == "baseline":
             return str(event.facts.get("sandbox", "bubblewrap"))
@@ -230,7 +220,6 @@ def _stages_now(state: RunState, settings: Settings, repo: Path, environ: Mappin
 
 
 def _changed(state: RunState, settings: Settings, repo: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
-
     now = {**current_digests(settings, repo), **_stages_now(state, settings, repo, environ)}
     names = [name for name, digest in now.items() if state.identity.digests.get(name) not in (None, digest)]
     version = state.identity.versions.get("agentforge")
@@ -269,7 +258,6 @@ def _explained_request(
 
 def _prompts(recorded: str, stage: Stage) -> list[str]:
     """The prompt files whose text of today does not stand in the recorded prompt."""
-
     parts = prompt_parts(stage.name, own=stage.prompt)
     return [f"prompts/{name}.md" for name, text in parts.items() if text not in recorded]
 

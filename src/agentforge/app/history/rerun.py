@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from agentforge.agent.pictures import BlobStore
 from agentforge.app.tasks.added_stages import stages_by_record
 from agentforge.app.tasks.delivered_trees import with_delivered
 from agentforge.canonical import canonical_bytes
@@ -19,6 +20,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunIdentity, RunState
+from agentforge.models.api.model import Model
 from agentforge.pipeline.facts.measurements import measure, measure_base
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.plugins.stage_order import writers
@@ -29,16 +31,12 @@ from agentforge.proof.report import Check, told
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Rig
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
-from agentforge.workspace.sandbox.box import choose
+from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.models.api.model import Model
-
     pass
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.sandbox.box import Preference
 
 _MEASURED = {"": ("baseline", "red", "green", "refactor"), "fix": ("baseline", "guard", "verify"), "split": ()}
 _OF_THE_MACHINE = frozenset(
@@ -81,7 +79,6 @@ def tests_again(commit: str, attested: Mapping[str, object], git: Git, *, enviro
     Args:
         attested: the predicate with the test results.
     """
-
     state = RunState(identity=RunIdentity(base_commit=commit))
     try:
         with _runtime({}, state, git, environ) as runtime:
@@ -118,7 +115,6 @@ def _last_measurements(files: Files) -> dict[str, tuple[RunState, kinds.FactsGat
 
 
 def _again(name: str, before: RunState, event: kinds.FactsGathered, runtime: Runtime) -> Check:
-
     try:
         cast("_AtTree", runtime.git).tree = event.tree
         if name == "baseline":
@@ -184,7 +180,6 @@ class _AtTree:
 @contextmanager
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
-
     settings = load(git.top, environ)
     sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
     at = cast("Git", _AtTree(git))

@@ -113,7 +113,6 @@ def transplanted_value(result: Transplanted) -> dict[str, object]:
 
 def _changes(folder: Path) -> Iterator[_Change]:
     """What every step changed, oldest first; before them one without a change, for a run that has none."""
-
     state = RunState()
     for record in read(folder):
         event = record.event
@@ -129,7 +128,6 @@ def _changes(folder: Path) -> Iterator[_Change]:
 def _applied(
     git: Git, change: _Change, tree: str, folder: Path, place: Path, earlier: list[StepConflict]
 ) -> tuple[str, list[StepConflict]]:
-
     for wanted in (change.before, change.after):
         ensure_tree(wanted, git, change.state, folder=folder, blobs=Blobs(folder / "blobs"))
     blocked = [item.path for item in earlier]

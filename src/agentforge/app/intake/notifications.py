@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
@@ -16,24 +15,21 @@ from agentforge.app.tasks.answers import answer_by_itself
 from agentforge.app.tasks.log_heads import task_log
 from agentforge.config.durations import parse_duration
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, IntegrityError, LockedError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
 from agentforge.events.kinds.choices import by_itself, choices_of
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.notify import links
 from agentforge.notify.message import NotifyMessage, digest_of
-from agentforge.notify.notifier import notifiers
+from agentforge.notify.notifier import Notifier, notifiers
 from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
+from agentforge.store.log.run_log import RunLog
 from agentforge.views.words import answers_for
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import Escalation, RunState
-    from agentforge.notify.notifier import Notifier
-    from agentforge.store.log.run_log import RunLog
 
 _ENDS = ("delivered", "failed")
 _LINK_S = 7 * 86_400
@@ -71,7 +67,6 @@ def open_desk(settings: Settings, environ: Mapping[str, str]) -> Sender:
     Raises:
         ConfigError: a duration that cannot be read.
     """
-
     table = settings.table("notify")
     policy = read_policy(table, seconds=parse_duration)
     return Sender(policy=policy, ways=tuple(notifiers(table, environ)), environ=environ)
@@ -110,7 +105,6 @@ def tell_due(
         settings: what is recorded travels where they name a remote.
         now: ISO 8601 in UTC, None = now.
     """
-
     at = datetime.fromisoformat(now or utc_now())
     tried: list[DeliveryAttempt] = []
     waiting: list[tuple[RunLog, Matter, Notice, Notifier]] = []
@@ -127,7 +121,6 @@ def tell_due(
 
 def try_ways(desk: Sender) -> list[DeliveryAttempt]:
     """Send a test message by every way."""
-
     message = NotifyMessage(
         message_id="test",
         task_id="",
@@ -168,7 +161,6 @@ def matters(state: RunState) -> list[Matter]:
 
 def told_of(folder: Path) -> list[NotifiedRecord]:
     """What people were told of a run already, and what failed."""
-
     return [
         NotifiedRecord(
             about=record.event.about,
@@ -189,7 +181,6 @@ def message_of(
     Args:
         told: what people were told of the run, this message included: a deadline counts from it.
     """
-
     item = state.people.escalations.get(matter.about)
     task = state.identity.run_id
     again = "again: " if notice == "reminder" else ""
@@ -248,7 +239,6 @@ def _end_lines(state: RunState) -> list[str]:
 
 def _commands(state: RunState, item: Escalation | None) -> tuple[str, ...]:
     """The commands, so that they can be pasted in any folder."""
-
     found = (
         [f"agentforge status {state.identity.run_id}"]
         if item is None
@@ -287,7 +277,6 @@ def _record(matter: Matter, notice: Notice, way: Notifier, error: str) -> kinds.
 
 def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mapping[str, str]) -> RunLog | None:
     """Become the writer of a run until `opened` ends; None = somebody else is, or its log is not what was written."""
-
     try:
         log = opened.enter_context(task_log(folder, environ))
         opened.enter_context(shared(log, settings))
@@ -298,7 +287,6 @@ def _opened(folder: Path, opened: ExitStack, settings: Settings, environ: Mappin
 
 def _anything_due(folder: Path, desk: Sender, *, now: datetime) -> bool:
     """Whether a run has to be opened at all."""
-
     state, told = load_state(folder), told_of(folder)
     return any(
         _passed(item, told, desk, now=now)
@@ -318,7 +306,6 @@ def _passed(matter: Matter, told: Sequence[NotifiedRecord], desk: Sender, *, now
 
 def _deadlines(log: RunLog, desk: Sender, *, now: datetime) -> list[DeliveryAttempt]:
     """Record the stated answer of every question whose deadline passed."""
-
     found, told = [], told_of(log.folder)
     for item in matters(log.state):
         if not _passed(item, told, desk, now=now):
@@ -361,7 +348,6 @@ def _tell(
 def _tell_together(
     group: list[tuple[RunLog, Matter, Notice, Notifier]], desk: Sender, *, now: datetime
 ) -> list[DeliveryAttempt]:
-
     messages = [
         message_of(log.state, item, notice, desk=desk, told=_heard(told_of(log.folder), item, now))
         for log, item, notice, _ in group

@@ -16,12 +16,10 @@ from agentforge.config.repositories import (
 )
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.store.tasks.folders import list_tasks
+from agentforge.store.tasks.folders import TaskRow, list_tasks
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.store.tasks.folders import TaskRow
-
     pass
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
@@ -60,7 +58,6 @@ def add_repository(
         RepositoryError: there is none, or it has no such branch.
         ConflictError: the name or the path is taken.
     """
-
     git = Git.open(path)
     entry = Repository(
         name=check_name(name or git.top.name),

@@ -132,7 +132,6 @@ class SourceClaim:
         return True
 
     def _write(self, name: str) -> None:
-
         replace_file(self._file, json.dumps({"source": self._source, "started": name}).encode(), durable=True)
 
 

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.canonical import digest_value
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.languages.symbols import Symbol
 from agentforge.local.catalogue import find
 from agentforge.messages import Message, ModelRequest
 from agentforge.models.api.catalogue import open_model
+from agentforge.models.api.model import Model, ModelSpec
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
@@ -46,10 +48,7 @@ from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-
     pass
-    from agentforge.models.api.model import Model, ModelSpec
 
     pass
 
@@ -149,7 +148,6 @@ def grade(
         ModelError: the model cannot be asked at all.
     Side effects: asks the model about twelve times; writes the file of grades.
     """
-
     began, most = time.monotonic(), settings.number("model.grade_s")
     rows: list[Graded] = []
     todo = built_in_items()
@@ -218,7 +216,6 @@ def _graded(kind: str, item: Json, model: Model, rig: Rig) -> Graded:
 
 def _function(item: Json, model: Model, rig: Rig) -> str:
     """One function, tests shown; right when one of the samples gives what shown and hidden examples say."""
-
     name, file = str(item["name"]), str(item["file"])
     kind = "method" if "." in name else "function"
     unit = Unit(name=name, file=file, kind=kind, change=str(item["change"]), module=file.removesuffix(".py"))
@@ -244,7 +241,6 @@ def _function(item: Json, model: Model, rig: Rig) -> str:
 
 def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> str:
     """The first example that a file does not give."""
-
     known = cast("list[Claim]", claims)
     symbols = [Symbol(name=name, file=file, kind="function")]
     names = [resolve(one.call, symbols, read=lambda _path: text.encode(), roots=(".",)) for one in known]
@@ -257,7 +253,6 @@ def _wrong(rig: Rig, file: str, text: str, name: str, claims: list[object]) -> s
 
 def _place(item: Json, model: Model, _rig: Rig) -> str:
     """One constrained choice."""
-
     rows = [dict(zip(("place", "shown"), text.split("  ", 1), strict=True)) for text in texts(item["options"])]
     request = _request(choice_messages(str(item["request"]), rows), tokens=60)
     places = [row["place"] for row in rows]
@@ -268,7 +263,6 @@ def _place(item: Json, model: Model, _rig: Rig) -> str:
 
 def _examples(item: Json, model: Model, rig: Rig) -> str:
     """Candidate examples for a person: right when most of them hold."""
-
     file, name = str(item["file"]), str(item["name"])
     request = _request(examples_messages(str(item["request"]), f"- {name} in {file}: new"), tokens=320)
     reply = model.complete(replace(request, json_schema=examples_schema(), temperature=0.2))
@@ -280,7 +274,6 @@ def _examples(item: Json, model: Model, rig: Rig) -> str:
 
 
 def _request(messages: tuple[object, ...], *, tokens: int) -> ModelRequest:
-
     labels: dict[str, str | int] = {"stage": "grade", "stage_step": 1}
     return ModelRequest(messages=cast("tuple[Message, ...]", messages), max_output_tokens=tokens, labels=labels)
 
@@ -305,7 +298,6 @@ def _rig(settings: Settings) -> Iterator[Rig]:
 
 
 def _file(environ: Mapping[str, str]) -> Path:
-
     return data_dir(environ) / "grades.json"
 
 
@@ -319,7 +311,6 @@ def _recorded(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _record(found: Grade, environ: Mapping[str, str]) -> None:
-
     rows = [{"kind": row.kind, "name": row.name, "passed": row.passed, "note": row.note} for row in found.rows]
     value = {**found.value(), "model": found.model, "rows": rows}
     text = json.dumps({**_recorded(environ), found.key: value}, indent=1, ensure_ascii=False)

@@ -7,19 +7,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.model_choice import explain
+from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.local.catalogue import file_of
 from agentforge.local.shared_server import Wanted, living
 from agentforge.messages import Message, ModelReply, ModelRequest, Text
 from agentforge.models.api.abilities import of_provider
 from agentforge.models.api.catalogue import open_model
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models.api.model import Model, ModelSpec
 
 _ROLE = "You are a careful programmer. You answer with code only. " + " ".join(
     f"Rule {number}: a function does one thing and has a short name." for number in range(1, 9)
@@ -73,7 +70,6 @@ def probe(flag: str | None, *, settings: Settings, environ: Mapping[str, str]) -
         ModelError: it does not answer.
     Side effects: asks the model some six times, with at most 64 tokens each.
     """
-
     choice = explain(settings, environ, flag=flag)
     spec = choice.spec
     expected = of_provider(spec.provider) if spec.abilities is None else spec.abilities

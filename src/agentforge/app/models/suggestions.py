@@ -23,7 +23,6 @@ class ModelSuggestion:
 
 def suggestions(provider: str) -> tuple[ModelSuggestion, ...]:
     """Name the models of a provider; () when nothing is known of them."""
-
     if provider in {server.provider for server in LOCAL_SERVERS}:
         found = running_server()
         return (ModelSuggestion(name=found.model),) if found is not None and found.provider == provider else ()

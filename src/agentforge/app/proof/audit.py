@@ -7,21 +7,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from agentforge.errors import AgentForgeError, ToolchainError
 from agentforge.installation import command_for
 from agentforge.store.log.reader import read
-from agentforge.views.audit import audit_value
-from agentforge.views.audit_blocks import Plot, Table, visible
+from agentforge.views.audit import Recorded, audit_value
+from agentforge.views.audit_blocks import Block, Plot, Table, visible
 from agentforge.views.audit_document import audit_document
 from agentforge.views.audit_html import html_of, tone_of
 from agentforge.views.audit_md import markdown_of
 from agentforge.views.audit_plot import plot_svg
-
-if TYPE_CHECKING:
-    from agentforge.views.audit import Recorded
-    from agentforge.views.audit_blocks import Block
 
 AuditFormat = Literal["md", "html", "pdf", "json"]
 _TEMPLATE = Path(__file__).with_name("audit.typ")
@@ -34,13 +30,11 @@ def audit(folder: Path, *, form: AuditFormat) -> bytes:
         IntegrityError: its trail was altered or damaged.
         ToolchainError: a PDF was asked for and typst is not installed.
     """
-
     value = audit_value(_records(folder))
     return _WRITERS[form](value)
 
 
 def _records(folder: Path) -> Iterator[Recorded]:
-
     return ((record.at, record.hash, record.event) for record in read(folder))
 
 
@@ -49,12 +43,10 @@ def _json(value: dict[str, Any]) -> bytes:
 
 
 def _html(value: dict[str, Any]) -> bytes:
-
     return html_of(audit_document(value)).encode()
 
 
 def _markdown(value: dict[str, Any]) -> bytes:
-
     return markdown_of(audit_document(value)).encode()
 
 

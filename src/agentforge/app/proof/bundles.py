@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.composition.task_queries import load
 from agentforge.errors import ConflictError, IntegrityError, RepositoryError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.bundle import COMMIT, NOTE, PACK, write_bundle
@@ -30,8 +31,6 @@ from agentforge.workspace.git.objects import (
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 BUNDLES_REF = "refs/agentforge/bundles"
@@ -53,7 +52,6 @@ def bundle(cwd: Path, task_id: str) -> Packed:
         ConflictError: a process drives it.
         IntegrityError: its trail, or the pack of its blobs, is damaged.
     """
-
     found = load(cwd, task_id)
     if found.running:
         raise ConflictError(
@@ -71,7 +69,6 @@ def bundle(cwd: Path, task_id: str) -> Packed:
 
 def keep_bundle(cwd: Path, packed: Packed) -> str:
     """Keep a bundle in the repository under a ref of our own, so that it can be pushed and fetched; returns the ref."""
-
     ref = f"{BUNDLES_REF}/{packed.task}"
     keep_blob(Git.open(cwd), ref, packed.data)
     return ref
@@ -84,7 +81,6 @@ def unpacked_repository(pack: bytes, *, base: str) -> Iterator[Git]:
     Raises:
         IntegrityError: the bundle has no objects, or damaged ones.
     """
-
     if not pack:
         raise IntegrityError("the bundle holds no git objects", hint="bundle the run where its repository is")
     with tempfile.TemporaryDirectory(prefix="agentforge-bundle-") as place:
@@ -114,7 +110,6 @@ def pack_problems(pack: bytes, state: RunState) -> list[str]:
 
 def _git_files(git: Git, state: RunState) -> Mapping[str, bytes]:
     """What git has of a run: the objects of every measured tree, and of a delivered run its commit and note."""
-
     made = str((state.work.delivered or {}).get("commit", ""))
     named = {tree for name, tree in state.work.trees.items() if tree and name != "work"}
     trees = {tree for tree in named if has_object(git, tree)}  # of an old run git may have taken some away

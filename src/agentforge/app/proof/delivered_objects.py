@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.proof.report import Check, told as checked
 from agentforge.workspace.git.objects import has_object
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 _REPLACED = "refs/replace/"
 _AT_ONCE = 500

@@ -132,7 +132,6 @@ def _write_private(path: Path, data: bytes) -> None:
 
 
 def _write_public(folder: Path, line: str) -> None:
-
     replace_file(folder / f"{OWN}.pub", line.encode())
 
 
@@ -151,7 +150,6 @@ def _sign_with_ed25519(path: Path, data: bytes) -> bytes:
 
 
 def _sign_with_ssh(path: Path, data: bytes) -> bytes:
-
     agent = {name: os.environ[name] for name in ("SSH_AUTH_SOCK", "HOME") if name in os.environ}
     argv = ["ssh-keygen", "-q", "-Y", "sign", "-n", SSH_NAMESPACE, "-f", str(path)]
     env = process_environment() | agent

@@ -18,15 +18,17 @@ from agentforge.canonical import canonical_bytes
 from agentforge.config.contract_files import contract_set
 from agentforge.errors import AgentForgeError, IntegrityError, RepositoryError, UsageError
 from agentforge.events.kinds import Delivered, Json
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import load_stages
 from agentforge.proof.anchors import NOTES_REF, Anchor, Commit, Note, read_commit, read_note
 from agentforge.proof.attestation import TEST_RESULT, about_check, signature_check
-from agentforge.proof.bundle import read_bundle
+from agentforge.proof.bundle import Bundle, read_bundle
 from agentforge.proof.chain import LOG, links
 from agentforge.proof.contents import blob
-from agentforge.proof.envelope import read_envelopes
+from agentforge.proof.envelope import Envelope, read_envelopes
 from agentforge.proof.files import Files, FolderFiles
+from agentforge.proof.judgement import Complete
 from agentforge.proof.report import Check, Report, told
 from agentforge.proof.run import MEANINGLESS, Surroundings, verify_run
 from agentforge.store.blobs import Blobs
@@ -37,11 +39,6 @@ from agentforge.workspace.git.objects import blob_of_ref, commit_object, note_of
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.proof.bundle import Bundle
-    from agentforge.proof.envelope import Envelope
-    from agentforge.proof.judgement import Complete
-
     pass
 
 
@@ -87,7 +84,6 @@ def views_of(files: Files) -> dict[str, bytes]:
     Raises:
         IntegrityError: a blob that they need is missing or altered.
     """
-
     with _log_alone(files) as (folder, blobs):
         Projector.replayed(folder, blobs)
         return {name: content for name, content in FolderFiles(folder).items() if name != LOG}
@@ -116,7 +112,6 @@ def _log_alone(files: Files) -> Iterator[tuple[Path, Blobs]]:
 
 
 def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroundings:
-
     given = tuple(public_key_file(options.cwd / path) for path in options.keys)
     keys = given or tuple(key.public for key in kept_keys(environ))
     return Surroundings(
@@ -131,7 +126,6 @@ def _surroundings(options: VerifyOptions, environ: Mapping[str, str]) -> Surroun
 
 def _builtin_contract(digest: str) -> bytes:
     """The document of a builtin contract: runs of old versions did not keep theirs."""
-
     for contract in contract_set(None).contracts.values():
         if contract.digest == digest:
             return canonical_bytes(contract.document)
@@ -139,7 +133,6 @@ def _builtin_contract(digest: str) -> bytes:
 
 
 def _complete() -> Complete:
-
     def complete(state: RunState, stage: str, draft: Json, facts: Json) -> Mapping[str, object] | None:
         """What this program makes of a draft; nobody else's code is run to look at a trail."""
         if any(row.get("name") == stage for row in state.brief.added):
@@ -150,7 +143,6 @@ def _complete() -> Complete:
 
 
 def _repository(cwd: Path, target: str) -> Git:
-
     try:
         return Git.open(cwd)
     except RepositoryError as exc:
@@ -161,7 +153,6 @@ def _repository(cwd: Path, target: str) -> Git:
 
 
 def _task_folder(git: Git, target: str, environ: Mapping[str, str]) -> Path | None:
-
     if git.branch_exists(target):
         return None
     try:
@@ -183,7 +174,6 @@ def _verify_folder(
     git: Git | None = None,
     more: Sequence[Check] = (),
 ) -> Report:
-
     git = git or _home(folder)
     try:
         kept = kept_head(environ, folder)
@@ -216,7 +206,6 @@ def _verify_folder(
 
 def _home(folder: Path) -> Git | None:
     """The repository that a run's folder lies in, None for a copy elsewhere."""
-
     if folder.parent.name != "tasks" or folder.parent.parent.name != ".agentforge":
         return None
     try:
@@ -227,7 +216,6 @@ def _home(folder: Path) -> Git | None:
 
 def _delivered_commit(files: Files) -> str:
     """The commit that the log says was delivered, "" when it cannot be read: the chain's check will say why."""
-
     try:
         found = [link.event.commit for link in links(files[LOG]) if isinstance(link.event, Delivered)]
     except (AgentForgeError, KeyError):
@@ -236,13 +224,11 @@ def _delivered_commit(files: Files) -> str:
 
 
 def _commit(git: Git, oid: str) -> Commit | None:
-
     raw = commit_object(git, oid)
     return read_commit(raw, oid=oid) if raw is not None else None
 
 
 def _note(git: Git, oid: str) -> Note | None:
-
     text = note_of(git, oid, NOTES_REF)
     return read_note(text) if text is not None else None
 
@@ -250,7 +236,6 @@ def _note(git: Git, oid: str) -> Note | None:
 def _verify_bundle(
     data: bytes, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str], *, more: Sequence[Check] = ()
 ) -> Report:
-
     bundle = read_bundle(data)
     anchors = [bundle.note.anchor] if bundle.note is not None else []
     made = bundle.commit
@@ -284,13 +269,11 @@ def _bundle_checks(bundle: Bundle, state: RunState) -> list[Check]:
 
 
 def _rerun_bundle(bundle: Bundle, state: RunState, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
-
     with unpacked_repository(bundle.pack, base=state.identity.base_commit) as git:
         return _rerun(bundle.files, state, git, environ, held=held)
 
 
 def _rerun(files: Files, state: RunState, git: Git, environ: Mapping[str, str], *, held: bool) -> tuple[Check, ...]:
-
     if not held:
         return (Check(name="rerun", ok=False, detail="not measured: the trail itself does not hold", altered=False),)
     return measure_again(files, state, git, environ=environ)
@@ -309,7 +292,6 @@ def _meant(git: Git, target: str) -> str:
 
 def _verify_branch(git: Git, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]) -> Report:
     """A branch: by its task's trail where it is here, else by its bundle in a ref, else by trailers, note and signature."""
-
     oid = _meant(git, options.target)
     commit = cast("Commit", _commit(git, oid))
     if not commit.task or commit.anchor is None:
@@ -339,7 +321,6 @@ def _verify_commit(
     git: Git, commit: Commit, around: Surroundings, options: VerifyOptions, environ: Mapping[str, str]
 ) -> Report:
     """A commit whose trail is elsewhere: what its note says of it, and who signed that."""
-
     anchor = cast("Anchor", commit.anchor)
     note = _note(git, commit.oid)
     if note is None:
@@ -369,7 +350,6 @@ def _verify_commit(
 def _tests_again(
     git: Git, commit: Commit, envelopes: Sequence[Envelope], environ: Mapping[str, str], *, held: bool
 ) -> Check:
-
     predicates = [
         item.statement.get("predicate") for item in envelopes if item.statement.get("predicateType") == TEST_RESULT
     ]

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import listing, load
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, ForgeError, UsageError
+from agentforge.forges.forge import Forge
 from agentforge.forges.github import GitHub
 from agentforge.forges.gitlab import GitLab
 from agentforge.forges.place import place_of
 from agentforge.forges.wire import open_wire
 from agentforge.frozen import dataclass
 from agentforge.workspace.git.remotes import remote_address, remote_commit, require_remote
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
-    from agentforge.forges.forge import Forge
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,6 @@ def deliveries(cwd: Path, task_id: str) -> list[RunResult]:
     Raises:
         ConflictError: the task is not over, or nothing was delivered.
     """
-
     asked = load(cwd, task_id)
     if not asked.state.work.delivered or asked.state.progress.outcome != "delivered":
         standing = asked.state.progress.outcome or ("running" if asked.running else "not over")
@@ -72,7 +69,6 @@ def find_way(git: Git, *, settings: Settings, environ: Mapping[str, str], remote
         UsageError: no such remote, or its address names no forge.
         ForgeError: nobody is logged in there.
     """
-
     name = remote or settings.text("forge.remote") or "origin"
     require_remote(git.command, name)
     place = place_of(remote_address(git.command, name), settings.table("forge"))
@@ -93,7 +89,6 @@ def tip_at(git: Git, way: Way, branch: str) -> str:
     Raises:
         UsageError: it was never pushed there.
     """
-
     found = remote_commit(git.command, way.remote, f"refs/heads/{branch}")
     if not found:
         raise UsageError(f"{way.remote} has no branch {branch}", hint="agentforge pr ID pushes it")

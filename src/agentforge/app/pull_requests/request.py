@@ -7,9 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.proof.bundles import bundle, keep_bundle
 from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ForgeError, UsageError
+from agentforge.forges.forge import Pull
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import replace_file
 from agentforge.store.tasks.folders import ensure_agentforge_folder
@@ -18,10 +21,6 @@ from agentforge.workspace.git.remotes import fetch, push, remote_commit
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
-    from agentforge.forges.forge import Pull
-
     pass
 
 _NOTES = "refs/notes/agentforge"
@@ -75,7 +74,6 @@ def pull(cwd: Path, task_id: str, options: PullOptions, *, settings: Settings, e
         ToolchainError: git cannot push.
     Side effects: a push of the branch and of the notes; or two files under `.agentforge/pulls`.
     """
-
     chain = deliveries(cwd, task_id)
     git = Git.open(cwd)
     bundle = settings.flag("forge.bundle")
@@ -112,7 +110,6 @@ def with_pull(result: RunResult, *, settings: Settings, environ: Mapping[str, st
 
 def _text(chain: list[RunResult], *, bundle: bool) -> tuple[str, str]:
     """Title and body."""
-
     last = chain[-1]
     trail = Trail(head=last.head, records=last.records)
     earlier = [run.state for run in chain[:-1]]
@@ -122,7 +119,6 @@ def _text(chain: list[RunResult], *, bundle: bool) -> tuple[str, str]:
 
 def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason: str, remote: str) -> PullMade:
     """Write what a pull request needs, for somebody who opens it by hand."""
-
     first, last = chain[0].state, chain[-1]
     folder = ensure_agentforge_folder(git.top) / "pulls" / first.identity.run_id
     folder.mkdir(parents=True, exist_ok=True)
@@ -146,7 +142,6 @@ def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason
 
 
 def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool) -> None:
-
     commit, branch = delivered_commit(chain[-1]), chain[0].state.identity.branch
     done = push(git.command, way.remote, commit=commit, ref=f"refs/heads/{branch}")
     if done.outcome == "overtaken":
@@ -163,7 +158,6 @@ def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool
 
 def _push_notes(git: Git, way: Way) -> None:
     """Push the notes; where the remote has others, they are joined first: notes are about different commits."""
-
     done = push(git.command, way.remote, commit=git.resolve(_NOTES), ref=_NOTES)
     if done.outcome == "overtaken":
         fetch(git.command, way.remote, ref=_NOTES, into=_INCOMING)
@@ -174,7 +168,6 @@ def _push_notes(git: Git, way: Way) -> None:
 
 
 def _push_bundle(git: Git, way: Way, cwd: Path, task_id: str) -> None:
-
     ref = keep_bundle(git.top, bundle(cwd, task_id))
     done = push(git.command, way.remote, commit=ref, ref=ref, replace=True)
     _require(done.outcome == "taken", f"the bundle could not be pushed to {way.remote}: {done.reason}")
@@ -222,7 +215,6 @@ def _made(made: Pull, way: Way, chain: list[RunResult], *, outcome: Literal["ope
 
 def _base(git: Git, way: Way, ref: str | None) -> str:
     """The branch that the task started from, where the remote has it, else the forge's default."""
-
     if ref and remote_commit(git.command, way.remote, f"refs/heads/{ref}"):
         return ref
     return way.forge.default_branch()

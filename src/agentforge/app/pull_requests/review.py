@@ -9,25 +9,20 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import listing
-from agentforge.app.pull_requests.place import delivered_commit, deliveries, find_way, tip_at
+from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way, tip_at
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError
-from agentforge.forges.forge import standing
+from agentforge.events.state.run_state import RunState
+from agentforge.forges.forge import CiCheck, standing
 from agentforge.frozen import dataclass
 from agentforge.safety.text.boundary import outside, wrap
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.pull_requests.place import Way
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-    from agentforge.forges.forge import CiCheck
-
 
 _MOST_FINDINGS = 20
 _LONGEST_FINDING = 1_000
@@ -107,7 +102,6 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
             branch stands on another commit.
         ForgeError: the forge cannot be asked.
     """
-
     chain = deliveries(cwd, task_id)
     last, git = chain[-1], Git.open(cwd)
     _require_none_under_way(cwd, last)
@@ -138,7 +132,6 @@ def find(cwd: Path, task_id: str, wanted: Wanted, *, settings: Settings, environ
 
 def request_of(found: Found) -> str:
     """The request of the run that answers: the user's own first, then, fenced, what others say."""
-
     request = outside(found.root.brief.request).strip()[:_REQUEST_SHOWN]
     quoted = "\n".join(f"    {line}" for line in request.splitlines())
     rows = [_row(number, item) for number, item in enumerate(found.findings, start=1)]
@@ -157,7 +150,6 @@ def pull_record(found: Found) -> dict[str, object]:
 
 
 def _require_none_under_way(cwd: Path, last: RunResult) -> None:
-
     over = ("delivered", "analyzed", "failed", "aborted", "damaged")
     rows = [row for row in listing(cwd) if row.branch == last.state.identity.branch and row.outcome not in over]
     if rows:
@@ -201,7 +193,6 @@ def _review(
 
 
 def _ci(way: Way, commit: str, hidden: tuple[str, ...]) -> tuple[str, list[ReviewFinding]]:
-
     checks = way.forge.checks(commit)
     failed = [check for check in checks if check.standing == "failed"]
     return standing(checks), [_failure(way, check, commit, hidden) for check in failed]
@@ -215,7 +206,6 @@ def _failure(way: Way, check: CiCheck, commit: str, hidden: tuple[str, ...]) -> 
 
 def _plain(text: str, hidden: tuple[str, ...], *, tail: bool) -> str:
     """Foreign text without escapes and secrets, cut: of an output the end counts, of a comment the beginning."""
-
     plain = redact(clean(text), secrets=hidden).text.strip()
     if len(plain) <= _LONGEST_FINDING:
         return plain
@@ -280,7 +270,6 @@ def ci_result(
         UsageError: the branch was never pushed.
         ForgeError: the forge cannot be asked.
     """
-
     last = deliveries(cwd, task_id)[-1]
     git = Git.open(cwd)
     way = find_way(git, settings=settings, environ=environ, remote=remote)

@@ -6,28 +6,25 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.app.composition.base_commit import base_commit
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError, VerificationFailed
 from agentforge.frozen import dataclass
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
 from agentforge.python_refactoring.plan import Open, RefactoringPlan
 from agentforge.python_refactoring.project_files import contents, diff_of, read_project
+from agentforge.python_refactoring.request import RefactoringRequest
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.sandbox.box import choose
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.start_options import StartOptions
-    from agentforge.config.settings import Settings
-    from agentforge.python_refactoring.request import RefactoringRequest
-    from agentforge.testing.outcome import SuiteRun
-    from agentforge.testing.plan import TestPlan
-    from agentforge.workspace.sandbox.box import Preference
+from agentforge.workspace.sandbox.box import Preference, choose
 
 _SHOWN = 10
 

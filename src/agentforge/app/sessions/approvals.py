@@ -19,33 +19,29 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.person import Question
 from agentforge.config.permissions import permission_rules
+from agentforge.config.settings import Settings
 from agentforge.pipeline.model.runtime import Permits
-from agentforge.safety.policy.decision import Policy
+from agentforge.safety.policy.decision import Decision, Policy
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.path_policy import PathPolicy
-from agentforge.safety.policy.permission import read_rule
+from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.session import modes
 from agentforge.store.log.clock import utc_now
+from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.approval import decide_tool, refusal
 from agentforge.tools.dispatch.invocation import Refusal
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.config.settings import Settings
-    from agentforge.safety.policy.decision import Decision, Policy
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.tools.base import Tool
 
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
 
     pass
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.tools.base import Tool
 
 
 _INSTEAD = {
@@ -56,7 +52,6 @@ _INSTEAD = {
 
 def policy_of(workshop: Workshop) -> Policy:
     """What holds for tool calls in a session now."""
-
     root = str(workshop.root)
     confined = workshop.sandbox.kind != "none"
     mode = workshop.setting("approval") or workshop.options.approval or workshop.settings.text("approval")
@@ -81,7 +76,6 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
 
     Side effects: the person is asked where the mode or a rule says so.
     """
-
     if tool.effect in ("submit", "ask"):
         return None
     if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
@@ -100,7 +94,6 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
 
 def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
     """The rules that the person allowed in this session."""
-
     return tuple(read_rule(text, Consent.ALLOW, origin="this session") for text in workshop.desk.rules)
 
 
@@ -146,7 +139,6 @@ def question_of(
     secrets: tuple[str, ...],
 ) -> Question:
     """Describe a call; nothing secret, nothing that moves the cursor."""
-
     line, _ = tool.command(arguments)
     url = tool.url(arguments)
     where = ", ".join(tool.paths(arguments, root) or tool.reads(arguments))

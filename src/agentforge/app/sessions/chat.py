@@ -20,22 +20,22 @@ from agentforge.app.sessions.services import Workshop
 from agentforge.app.sessions.turn_work import TurnWork
 from agentforge.app.subagents.swarm import with_evidence
 from agentforge.cancellation import Cancellation, under
+from agentforge.config.settings import Settings
 from agentforge.context.conversation import user_tokens
 from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, ModelError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
+from agentforge.hooks.engine import Outcome
 from agentforge.messages import Picture
 from agentforge.safety.text.redaction import redact
 from agentforge.session.performer import last_words, run_turn
+from agentforge.session.runtime import SessionRuntime
+from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import forget
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.background import Job
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-    from agentforge.hooks.engine import Outcome
-    from agentforge.session.runtime import SessionRuntime
-    from agentforge.store.log.run_log import RunLog
 
 _SMALLER = 6
 """How often a request that was too long is built anew."""
@@ -106,7 +106,6 @@ class Chat:
     def __init__(
         self, log: RunLog, person: Person, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
     ) -> None:
-
         self.log = log
         self.options = options
         self.desk = Desk(person, step=lambda: log.state.progress.turn.step)
@@ -134,7 +133,6 @@ class Chat:
             LockedError: another process has it open.
         Side effects: a run folder in the data directory.
         """
-
         if options.session:
             log, notes = open_log(options, settings=settings, environ=environ)
         else:

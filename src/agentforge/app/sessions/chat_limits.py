@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from agentforge.config.settings import Settings
 from agentforge.context.budget import output_room
 from agentforge.context.conversation import OVERHEAD, Budget, user_tokens
 from agentforge.context.minimal import tool_tokens
 from agentforge.errors import UsageError
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Talk
 from agentforge.session.decide import TurnRules
 from agentforge.tokens import count_tokens
+from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.deferral import sent
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import ChatOptions
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Talk
-    from agentforge.tools.base import Tool
 
 
 class Sizing:

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge.errors import ConflictError, RepositoryError, UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
+from agentforge.events.kinds.conversation import Restored
 from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Talk
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
+from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.imports import read_snapshot_file
-from agentforge.workspace.git.restore import plan_restore, restore_files
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.restore import Restoration, plan_restore, restore_files
 from agentforge.workspace.git.snapshots import keep
 
 if TYPE_CHECKING:
-    from agentforge.events.kinds.conversation import Restored
-
     pass
-    from agentforge.events.state.talk import Talk
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.git.restore import Restoration
     from agentforge.workspace.protection.change_detector import Watch
 
 _MUTATING = ("write", "execute")
@@ -129,7 +127,6 @@ class Checkpoints:
 
     def _foreign(self, text: str) -> Talk | None:
         """The conversation of a checkpoint file of agentforge-harness 0.1; None when this session's log knows the name."""
-
         file = self._log.folder.parent.parent / "checkpoints" / f"{text}.json"
         known = any(row["checkpoint_id"] == text for row in self._log.state.talk.checkpoints)
         if known or Path(text).name != text or not file.is_file():
@@ -202,7 +199,6 @@ class Checkpoints:
         return name if number == 1 else f"{name}-{number}"
 
     def _plan(self, tree: str) -> Restoration | None:
-
         git = self._git()
         if not tree or git is None:
             return None
@@ -210,7 +206,6 @@ class Checkpoints:
 
     def _written(self) -> set[str]:
         """Paths that tools of this session wrote, ever."""
-
         return {
             path
             for record in read(self._log.folder)
@@ -219,7 +214,6 @@ class Checkpoints:
         }
 
     def _restore(self, row: Mapping[str, Any], what: Restored) -> RestoreReport:
-
         before = len(self._log.state.talk.entries)
         talk = self._talk_at(str(row["checkpoint_id"])) if what != "workspace" else None
         plan, git = (self._plan(str(row["tree"])) if what != "conversation" else None), self._git()
@@ -248,7 +242,6 @@ def folded_until(folder: Path, checkpoint_id: str) -> RunState:
     Raises:
         UsageError: the log knows no such checkpoint.
     """
-
     state = RunState()
     for record in read(folder):
         state = evolve(state, record.event, at=record.at)

@@ -19,10 +19,13 @@ from agentforge.app.sessions.checkpoints import talk_value
 from agentforge.app.sessions.logs import begin_log, snapshot_file
 from agentforge.app.slash.command import SlashReply
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import IntegrityError, RepositoryError, UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
+from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
 from agentforge.frozen import dataclass
 from agentforge.safety.text.redaction import redact
 from agentforge.store.log.clock import utc_now
@@ -30,17 +33,12 @@ from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LogScan, load_state, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
-from agentforge.store.sessions.imports import read_snapshot_file
+from agentforge.store.sessions.imports import Foreign, read_snapshot_file
 from agentforge.store.sessions.session_list import SessionRow, list_sessions
 from agentforge.store.sessions.views import SessionViews
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import snapshot_ref
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-
 
 _AROUND = 60
 
@@ -75,7 +73,6 @@ def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
 
 def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:
     """The folder that a session works in; None when it is gone, or there is no such session with a log."""
-
     data = data_dir(environ)
     known = [name for name in sessions.session_ids(data) if name == text or (text and name.startswith(text))]
     if len(known) != 1:
@@ -168,7 +165,6 @@ def fork(
         UsageError: there is no such session, or its folder is gone.
         IntegrityError: nothing of it can be read.
     """
-
     try:
         state = session_state(environ, text)
     except IntegrityError as error:
@@ -198,7 +194,6 @@ def delete(environ: Mapping[str, str], text: str) -> str:
     Raises:
         LockedError: another process has it open.
     """
-
     data = data_dir(environ)
     try:
         session_id = sessions.find_session(data, text)
@@ -224,7 +219,6 @@ def _imported_id(data: Path, text: str) -> str:
 
 def _drop_ref(folder: Path) -> None:
     """Let go of the snapshots that the session kept in a repository of the user's."""
-
     try:
         state = load_state(folder)
         git = Git.open(Path(state.identity.repo))
@@ -258,8 +252,6 @@ def salvaged_state(folder: Path) -> tuple[RunState, int]:
 
 if TYPE_CHECKING:
     pass
-    from agentforge.events.state.talk import Entry
-    from agentforge.store.sessions.imports import Foreign
 
 
 def snapshot_state(data: Path, text: str) -> RunState | None:
@@ -268,13 +260,11 @@ def snapshot_state(data: Path, text: str) -> RunState | None:
     Raises:
         IntegrityError: it was cut off, or is no session.
     """
-
     file = snapshot_file(data, text)
     return None if file is None else _state(read_snapshot_file(file), session_id=file.stem)
 
 
 def _state(found: Foreign, *, session_id: str) -> RunState:
-
     talk = replace(found.talk, entries=tuple(map(_plain, found.talk.entries)))
     began = kinds.RunStarted(
         kind="session", run_id=session_id, request="", repo=found.cwd, base_commit="", worktree=found.cwd,
@@ -325,7 +315,6 @@ def paged(lines: Sequence[str], rest: str, *, head: str, none: str) -> SlashRepl
     Raises:
         UsageError: there is no such page.
     """
-
     page, limit = page_of(rest)
     if not lines:
         return SlashReply(text=none)

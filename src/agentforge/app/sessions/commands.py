@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, cast
 
+from agentforge.app.composition.project import Project
+from agentforge.config.settings import Settings
 from agentforge.events.kinds import BackgroundEnded, Event, UserRan
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
@@ -25,14 +27,11 @@ from agentforge.toolbox.shell import SESSION_TOOL
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.workspace.processes.background import BackgroundCommands
-from agentforge.workspace.processes.process import overheard, run
+from agentforge.workspace.processes.process import Completed, overheard, run
 from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.project import Project
     from agentforge.app.sessions.services import Workshop
-    from agentforge.config.settings import Settings
-    from agentforge.workspace.processes.process import Completed
 
 
 _LONGEST_COMMAND = 120
@@ -54,7 +53,6 @@ class LeftRunning:
         self.loopback = SharedLoopback()
 
     def _launched(self, command: str, cwd: str, timeout_s: float) -> Completed:
-
         shop = self._workshop
         box = box_of(shop.root, cwd, writable=True, variables=shop.variables(), loopback=self.loopback, lasting=True)
         return shop.sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.approvals import content_of, preview
-from agentforge.events.kinds.conversation import HistoryCompacted, SessionChanged, WindowFilling
+from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
+from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
-    from agentforge.events.state.run_state import RunState
 
 
 _TELLING = (
@@ -129,7 +129,6 @@ def change_of(event: ToolStarted, root: Path) -> str:
 
     Side effects: reads the file as it still is; ask before the tool runs.
     """
-
     path = event.arguments.get("path")
     return preview(event.name, event.arguments, root, paths=(path,) if isinstance(path, str) else ())
 
@@ -240,7 +239,6 @@ def cost_text(cost_usd: float, *, known: bool) -> str:
 
 def _one_line(text: str, limit: int) -> str:
     """One line that cannot steer a terminal."""
-
     line = " ".join(clean(text[: 4 * limit]).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

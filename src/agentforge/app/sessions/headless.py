@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from agentforge import toolbox
 from agentforge.errors import EXIT_INTERRUPTED, UsageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, TurnResult
-    from agentforge.events.state.run_state import RunState
 
 
 EXIT_DENIED = 3

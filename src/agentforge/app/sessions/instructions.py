@@ -56,7 +56,6 @@ class Guidance:
 
     def files(self) -> list[Instructions]:
         """Every file with instructions that concerns the folder of the session, the strongest last."""
-
         shop = self._workshop
         top = shop.around.project.top_of(shop.root)
         inner = [folder for folder in (shop.root, *shop.root.parents) if top and folder.is_relative_to(top)]
@@ -93,7 +92,6 @@ class Guidance:
 
     def _remembered(self, limit: int) -> str:
         """What is remembered, the newest first, as far as there is room."""
-
         try:
             memory = self._workshop.around.memory
             entries = [("project", *one) for one in reversed(memory.entries("project").items())]
@@ -126,12 +124,10 @@ def read_instructions(file: Path) -> Instructions:
 
 def found_instructions(folder: Path) -> Path | None:
     """The file with instructions of a folder."""
-
     return next((folder / name for name in INSTRUCTION_FILES if (folder / name).is_file()), None)
 
 
 def _shown(file: Path, text: str, *, limit: int) -> str:
-
     if count_tokens(text) > limit:
         text = f"{cut_middle(text, limit=limit)}\n(cut; read_file {file} for all of it)"
     return f"{_head(file)}\n{text}"

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from agentforge import __version__
 from agentforge.app.sessions.checkpoints import talk_value
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import IntegrityError, UsageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Talk
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
@@ -22,9 +25,6 @@ from agentforge.store.sessions.views import SessionViews
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import ChatOptions
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Talk
 
 _USUAL = {"work_mode": "build"}
 _RELATIVE = ("budget_tokens", "budget_usd", "deadline_s", "max_steps")
@@ -110,7 +110,6 @@ def _switch(log: RunLog, wanted: Mapping[str, str | None]) -> None:
 def _imported(
     file: Path, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[RunLog, tuple[str, ...]]:
-
     foreign = read_snapshot_file(file)
     there = Path(foreign.cwd) if foreign.cwd and Path(foreign.cwd).is_dir() else options.cwd
     log = begin_log(

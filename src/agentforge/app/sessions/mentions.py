@@ -234,7 +234,6 @@ class Resources:
             The note for the model, fenced as untrusted ("" = it could not be read), and the line for the person; None when no
             server is called so.
         """
-
         server, colon, uri = name.partition(":")
         servers = self._servers
         if servers is None or not colon or not uri or not self._knows(server):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from agentforge.events.kinds import ApprovalAnswered, Event, ModelCalled, ModelReplied
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.safety.policy.suggestion import Suggestion
+from agentforge.safety.policy.suggestion import Suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

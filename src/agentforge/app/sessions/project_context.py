@@ -20,6 +20,7 @@ from agentforge.config.paths import data_dir, project_tops
 from agentforge.config.steering_files import OF_A_CONVERSATION, OF_OTHER_AGENTS
 from agentforge.config.trust import trusted
 from agentforge.store.tasks.memory import UserAndProjectMemory
+from agentforge.tools.base import Tool, ToolContext
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     pass
     pass
     pass
-    from agentforge.tools.base import Tool, ToolContext
 
 
 class ProjectContext:
@@ -45,25 +45,21 @@ class ProjectContext:
     @cached_property
     def guidance(self) -> Guidance:
         """What user and project tell every agent."""
-
         return Guidance(self._workshop)
 
     @cached_property
     def memory(self) -> UserAndProjectMemory:
         """What is remembered across sessions."""
-
         return UserAndProjectMemory(data_dir(self._workshop.environ), project=self.project.tops[0])
 
     @cached_property
     def skills(self) -> Skills:
         """The skills that are known."""
-
         return Skills(self._workshop)
 
     @cached_property
     def subagents(self) -> Subagents:
         """The subagents that can be started."""
-
         return Subagents(self._workshop)
 
     def offered(self, tools: dict[str, Tool]) -> dict[str, Tool]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.session.replay import Difference, replay
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.folders import find_session, run_folder
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +35,6 @@ def replay_session(text: str, *, settings: Settings, environ: Mapping[str, str])
         UsageError: there is no such session.
         IntegrityError: the record was altered or damaged.
     """
-
     data = data_dir(environ)
     session_id = find_session(data, text)
     folder = run_folder(data, session_id)

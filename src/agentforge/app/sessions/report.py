@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
 from agentforge.safety.text.hygiene import clean
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.views import snapshot_value, usage_value
@@ -21,8 +23,6 @@ from agentforge.tools.dispatch.deferral import sent
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Entry
 
 
 SCHEMA_VERSION = 1
@@ -91,7 +91,6 @@ def cost_rows(state: RunState) -> list[dict[str, Any]]:
 
 def context_value(chat: Chat) -> dict[str, Any]:
     """What the next request would hold, in tokens by part, and when it is warned about and compacted."""
-
     runtime = chat.workshop.runtime()
     budget = runtime.budget()
     request = build_request(
@@ -123,7 +122,6 @@ def error_rows(folder: Path) -> list[dict[str, Any]]:
     Raises:
         IntegrityError: the log was altered or damaged.
     """
-
     return [row | {"at": record.at} for record in read(folder) for row in _errors(record.event)]
 
 

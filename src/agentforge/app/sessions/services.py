@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent.model_call import shown_message
+from agentforge.agent.spec import AgentSpec
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.approvals import judged, policy_of, rules_of
 from agentforge.app.sessions.chat_limits import Sizing
@@ -19,34 +20,31 @@ from agentforge.app.sessions.person import Desk, Question
 from agentforge.app.sessions.project_context import ProjectContext
 from agentforge.app.tools.catalogue import ToolShed, built_in, seldom_described
 from agentforge.config.paths import data_dir
-from agentforge.config.settings import load
+from agentforge.config.settings import Settings, load
+from agentforge.events.kinds import Event, HistoryCompacted
+from agentforge.events.state.run_state import RunState
+from agentforge.messages import Message
+from agentforge.models.api.model import Model
+from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.permission import Rule
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.session import modes
 from agentforge.session.compaction import compacted
 from agentforge.session.modes import bare_prompt, system_prompt
 from agentforge.session.reach import tool_context
 from agentforge.session.runtime import SessionRuntime
+from agentforge.store.log.run_log import RunLog
+from agentforge.tools.base import Tool, ToolContext
 from agentforge.tools.dispatch.deferral import searchable, sent
-from agentforge.tools.dispatch.invocation import InvocationPolicy
+from agentforge.tools.dispatch.invocation import InvocationPolicy, Refusal
 from agentforge.workspace.git.private_repository import snapshot_repository
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.change_detector import Watch
+from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
     from agentforge.app.sessions.chat import ChatOptions
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event, HistoryCompacted
-    from agentforge.events.state.run_state import RunState
-    from agentforge.messages import Message
-    from agentforge.models.api.model import Model
-    from agentforge.safety.policy.decision import Policy
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.tools.base import Tool, ToolContext
-    from agentforge.tools.dispatch.invocation import Refusal
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.sandbox.box import Sandbox
 
 
 _FROM_SETTINGS = ("all_tools", "hooks", "instructions", "permission_rules", "sandbox", "shed")
@@ -58,7 +56,6 @@ class Workshop:
     def __init__(
         self, log: RunLog, desk: Desk, options: ChatOptions, *, settings: Settings, environ: Mapping[str, str]
     ) -> None:
-
         self.log = log
         self.desk = desk
         self.options = options
@@ -82,7 +79,6 @@ class Workshop:
 
     def reload(self) -> None:
         """Read the settings from disk again; everything that depends on them is made anew."""
-
         self.settings = self._overridden(load(self.root, self.environ), self.environ)
         self.disconnect()
         self._models.clear()
@@ -177,7 +173,6 @@ class Workshop:
 
     def compact(self, state: RunState, reason: str) -> HistoryCompacted:
         """Summarise the oldest part of the history."""
-
         return compacted(
             state,
             self.model(),
@@ -209,13 +204,11 @@ class Workshop:
     @cached_property
     def all_tools(self) -> dict[str, Tool]:
         """All tools of the session, whatever the mode."""
-
         allowed = self.options.allowed_tools or cast("list[str] | None", self.settings.get("allowed_tools"))
         return seldom_described({**built_in(self, allowed), **self.around.delegating(allowed)})
 
     def tool_context(self, state: RunState) -> ToolContext:
         """The reach of the tools."""
-
         context = tool_context(
             state,
             root=self.root,
@@ -235,13 +228,11 @@ class Workshop:
 
     def variables(self) -> Mapping[str, str]:
         """What commands see beside the allow-list."""
-
         return added_variables(os.environ, self.settings, self.around.project)
 
     @cached_property
     def left_running(self) -> LeftRunning:
         """The commands that go on beside the conversation."""
-
         return LeftRunning(self)
 
     def running(self) -> tuple[str, ...]:
@@ -259,25 +250,21 @@ class Workshop:
     @cached_property
     def shed(self) -> ToolShed:
         """The tools that are not built in, and what tools hold open."""
-
         return ToolShed(self)
 
     @cached_property
     def sandbox(self) -> Sandbox:
         """What stands around every command."""
-
         return wiring.sandbox_of(self.settings, hidden=(), environ=visible_environment(os.environ, self.settings))
 
     @cached_property
     def git(self) -> Git | None:
         """Where the folder's snapshots are kept: its own repository, else a private one; None = it has too many files."""
-
         return snapshot_repository(self.root, data=data_dir(self.environ))
 
     @cached_property
     def checkpoints(self) -> Checkpoints:
         """Where conversation and workspace can be brought back to."""
-
         return Checkpoints(self.log, git=lambda: self.git, guard=self.guard, effect_of=self.effect_of)
 
     def effect_of(self, name: str) -> str:
@@ -314,7 +301,6 @@ class Workshop:
 
     def policy(self) -> Policy:
         """What holds for tool calls now."""
-
         return policy_of(self)
 
     @cached_property
@@ -324,7 +310,6 @@ class Workshop:
 
     def judge(self, tool: Tool, arguments: Mapping[str, object]) -> Refusal | None:
         """Judge a call: None lets it pass."""
-
         return judged(self, tool, arguments)
 
     def confirm(self, reason: str) -> bool:

@@ -10,23 +10,20 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.project import Project
 from agentforge.config.paths import config_dir, home_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import Consent
-from agentforge.safety.policy.permission import read_rule
-from agentforge.skills.catalogue import find_skills, matching
-from agentforge.skills.skill import read_body
+from agentforge.safety.policy.permission import Rule, read_rule
+from agentforge.skills.catalogue import Catalogue, SkillMatch, find_skills, matching
+from agentforge.skills.skill import Skill, read_body
 from agentforge.tokens import count_tokens, cut_middle
+from agentforge.tools.base import Tool
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
 
     pass
-    from agentforge.config.settings import Settings
-    from agentforge.safety.policy.permission import Rule
-    from agentforge.skills.catalogue import Catalogue, SkillMatch
-    from agentforge.skills.skill import Skill
-    from agentforge.tools.base import Tool
 
 _BROUGHT = (".agentforge/skills", ".agents/skills", ".claude/skills", ".skills")
 _BODY_TOKENS = 5_000
@@ -73,7 +70,6 @@ class Skills:
     @cached_property
     def catalogue(self) -> Catalogue:
         """All skills that were found."""
-
         catalogue = find_skills(self.roots)
         for one in catalogue.skipped:
             self._workshop.around.project.notice(f"skill skipped: {one.reason}")
@@ -129,7 +125,6 @@ class Skills:
 
     def rules(self) -> tuple[Rule, ...]:
         """The permission to read them."""
-
         return tuple(
             read_rule(f"read_file({folder}/**)", Consent.ALLOW, origin="an active skill") for folder in self.readable()
         )
@@ -145,7 +140,6 @@ def look_for_skills(
     folder: Path, *, settings: Settings, environ: Mapping[str, str]
 ) -> tuple[Catalogue, tuple[str, ...]]:
     """The skills that a session in a folder would know, and what is left out for want of trust."""
-
     project = Project(folder, settings=settings, environ=environ)
     catalogue = find_skills(place for place, used in skill_places(project, environ) if used)
     return catalogue, tuple(project.notices)
@@ -157,7 +151,6 @@ def skill_places(project: Project, environ: Mapping[str, str]) -> list[tuple[Pat
     Returns:
         The folder, and whether it is used: it is there, and when the project brings it, it is trusted.
     """
-
     home = home_dir(environ)
     brought = [top / name for top in project.tops for name in _BROUGHT]
     given = [project.tops[0] / Path(text).expanduser() for text in _configured(project)]
@@ -186,7 +179,6 @@ def _configured(project: Project) -> list[str]:
 
 def body_note(skill: Skill) -> str:
     """The body of a skill as the model reads it, with the files that it may ask for; cut where it is too long."""
-
     body = read_body(skill.file)
     if count_tokens(body) > _BODY_TOKENS:
         body = cut_middle(body, limit=_BODY_TOKENS - 100)
@@ -200,7 +192,6 @@ def body_note(skill: Skill) -> str:
 
 def _told(match: SkillMatch) -> Mapping[str, object]:
     """A skill that a message called for, for people."""
-
     skill = match.skill
     lines = len(read_body(skill.file).splitlines())
     return {"name": skill.name, "reason": match.reason, "why": match.why, "file": str(skill.file), "lines": lines}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.safety.policy.decision import decide_command
 from agentforge.safety.shell.programs.classes import CommandClass
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 _CHECKING = (CommandClass.TEST, CommandClass.BUILD, CommandClass.RUN, CommandClass.UNKNOWN)
 _SHOWN = 8

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge import __version__
 from agentforge.app.setup.session_diagnostics import Check, answering, session_looks, stages_look
@@ -18,24 +18,24 @@ from agentforge.config.dotenv import merged_environment
 from agentforge.config.model_choice import explain, keyless_fallbacks
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings, load
-from agentforge.config.suite_record import last_run
+from agentforge.config.suite_record import Suite, last_run
 from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import storage_error
 from agentforge.suite.detection import detect
-from agentforge.suite.test_counts import count_tests
+from agentforge.suite.test_counts import Counted, count_tests
 from agentforge.suite.test_environment import Rig
+from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes import process
-from agentforge.workspace.sandbox.box import choose, forbids_nesting, landlock_missing_because, missing_because
-from agentforge.workspace.sandbox.escapes import try_escapes
-
-if TYPE_CHECKING:
-    from agentforge.config.suite_record import Suite
-    from agentforge.suite.test_counts import Counted
-    from agentforge.testing.plan import TestPlan
-    from agentforge.workspace.sandbox.box import Preference
-    from agentforge.workspace.sandbox.escapes import Attempt
+from agentforge.workspace.sandbox.box import (
+    Preference,
+    choose,
+    forbids_nesting,
+    landlock_missing_because,
+    missing_because,
+)
+from agentforge.workspace.sandbox.escapes import Attempt, try_escapes
 
 _INSTALL = "install it (apt install bubblewrap, dnf install bubblewrap) and allow user namespaces"
 _VERSION_TIMEOUT_S = 10.0
@@ -120,7 +120,6 @@ def _git(environ: Mapping[str, str]) -> Check:
 
 
 def _repository(folder: Path) -> Check:
-
     try:
         git = Git.open(folder)
         dirty = git.is_dirty()
@@ -133,7 +132,6 @@ def _repository(folder: Path) -> Check:
 
 
 def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
-
     name = "bubblewrap"
     if settings.get("sandbox.kind") == "none":
         where = settings.origin("sandbox.kind")
@@ -161,7 +159,6 @@ def _sandbox(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
     """How the suite went when it was last played on this machine."""
-
     again = f"agentforge eval {suite}"
     try:
         last = last_run(suite, environ)
@@ -178,7 +175,6 @@ def _suite(suite: Suite, environ: Mapping[str, str]) -> Check:
 
 def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Attempt, ...], Check]:
     """Try to get out of the sandbox with a closed network, and sum up what held."""
-
     name = "escapes"
     try:
         sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")), environ)
@@ -197,7 +193,6 @@ def _escapes(settings: Settings, environ: Mapping[str, str]) -> tuple[tuple[Atte
 
 
 def _tests(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
-
     try:
         plan = detect(folder, settings=settings.table("test"), environ=environ)
     except AgentForgeError as exc:
@@ -254,7 +249,6 @@ def _program(name: str, program: str, environ: Mapping[str, str], *, missing: st
 
 
 def _model(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
-
     whole = merged_environment(environ, cwd=folder)
     try:
         choice = explain(settings, whole)
@@ -296,7 +290,6 @@ def _data(environ: Mapping[str, str]) -> Check:
 
 
 def _version_of(path: str, environ: Mapping[str, str]) -> str:
-
     try:
         done = process.run([path, "--version"], cwd=None, env=dict(environ), timeout_s=_VERSION_TIMEOUT_S)
     except AgentForgeError as exc:

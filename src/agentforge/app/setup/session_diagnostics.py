@@ -9,21 +9,19 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from agentforge.app.composition.assembly import Models
 from agentforge.app.sessions.skill_activation import look_for_skills
 from agentforge.app.tasks.added_stages import added_now
 from agentforge.config.paths import project_tops
+from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
 from agentforge.errors import AgentForgeError, TrustRequired
 from agentforge.frozen import dataclass
 from agentforge.hooks.hook import read_hook
 from agentforge.installation import command_for
 from agentforge.messages import Message, ModelRequest, Text
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 Status = Literal["ok", "warning", "error"]
 
@@ -54,7 +52,6 @@ def session_looks(folder: Path, settings: Settings, environ: Mapping[str, str]) 
 
 def answering(settings: Settings, environ: Mapping[str, str]) -> Check:
     """Ask the model for one word: the key is right, the name is right, the address answers."""
-
     name = "model answers"
     models = Models(settings=settings, environ=environ, flag=None)
     labels: dict[str, str | int] = {"stage": "doctor", "stage_step": 1}
@@ -73,7 +70,6 @@ def answering(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 def stages_look(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
     """The stages that this project, its user or a package adds to a task."""
-
     try:
         found = added_now(project_tops(folder, environ)[0], settings=settings, environ=environ)
     except TrustRequired as exc:
@@ -85,7 +81,6 @@ def stages_look(folder: Path, settings: Settings, environ: Mapping[str, str]) ->
 
 
 def _hooks(settings: Settings) -> Check:
-
     rows = cast("list[Mapping[str, object]]", settings.get("hooks") or [])
     if not rows:
         return Check(name="hooks", status="ok", message="none")
@@ -115,7 +110,6 @@ def _servers(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 
 def _skills(folder: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
-
     if not settings.flag("skills_enabled"):
         return Check(name="skills", status="ok", message="switched off")
     try:
@@ -148,7 +142,6 @@ def _terminal(environ: Mapping[str, str]) -> Check:
 
 
 def _trust(folder: Path, environ: Mapping[str, str]) -> Check:
-
     try:
         pending = trusted(folder, environ).pending()
     except AgentForgeError as exc:

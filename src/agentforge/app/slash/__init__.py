@@ -9,14 +9,11 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.app.slash.prompts import prompt_command, prompt_commands
 from agentforge.errors import AgentForgeError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 
 @cache

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.display import cost_text
 from agentforge.app.slash.command import SlashCommand, SlashReply
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 
 def _agents(chat: Chat, _rest: str) -> SlashReply:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from agentforge.app.sessions.chat import Chat
+from agentforge.app.sessions.checkpoints import RestoreReport
 from agentforge.app.sessions.closed_sessions import paged
 from agentforge.app.sessions.person import Question
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
+from agentforge.events.kinds.conversation import Restored
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.app.sessions.checkpoints import RestoreReport
-    from agentforge.events.kinds.conversation import Restored
-    from agentforge.workspace.git.restore import Restoration
+from agentforge.workspace.git.restore import Restoration
 
 _LISTED = 30
 _WHY = {
@@ -89,7 +87,6 @@ def _offered(chat: Chat) -> SlashReply:
 
 def _agreed(chat: Chat, name: str) -> bool:
     """Show the person what would change and ask; who is not there has said it by the command."""
-
     diff = chat.workshop.checkpoints.preview(name)
     if not diff:
         return True

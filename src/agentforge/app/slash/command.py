@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 Action = Literal["", "exit", "open", "say", "edit", "choose"]
 

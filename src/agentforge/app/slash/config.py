@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.setup.diagnostics import examine
+from agentforge.app.setup.session_diagnostics import Check
 from agentforge.app.setup.setup_run import safe_fixes
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.app.setup.session_diagnostics import Check
 
 _SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*AUTH*")
 _NAMED_BY_USER = (".ENV", ".SET_VARS", ".HEADERS")
@@ -51,7 +48,6 @@ def _of_session(chat: Chat, check: Check) -> Check:
 
 
 def _doctor(chat: Chat, rest: str) -> SlashReply:
-
     if rest not in ("", "fix", "call"):
         raise UsageError(f"/doctor {rest}: not understood", hint="/doctor [fix|call]")
     fixed: tuple[str, ...] = ()

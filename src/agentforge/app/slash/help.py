@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentforge import __version__
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import known_commands
 from agentforge.app.slash.command import SlashCommand, SlashReply
 
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-
 
 def _help(chat: Chat, _rest: str) -> SlashReply:
-
     unique = {command.name: command for command in known_commands(chat).values()}
     rows = [f"- `/{f'{one.name} {one.usage}'.strip()}` {one.summary}" for one in unique.values()]
     return SlashReply(text="\n".join(rows))
@@ -24,7 +19,6 @@ def _exit(_chat: Chat, _rest: str) -> SlashReply:
 
 
 def _version(_chat: Chat, _rest: str) -> SlashReply:
-
     return SlashReply(text=f"agentforge {__version__}", data={"version": __version__})
 
 

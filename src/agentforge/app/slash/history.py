@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.report import context_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events.kinds import HistoryCleared
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.events.state.talk import Entry
+from agentforge.events.state.talk import Entry
 
 _SHOWN = 10
 _LENGTH = 400
@@ -49,7 +45,6 @@ def _retry(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _clear(chat: Chat, _rest: str) -> SlashReply:
-
     if chat.state.talk.open:
         raise ConflictError("the agent is still working", hint="stop it first")
     chat.log.append(HistoryCleared())
@@ -69,7 +64,6 @@ def _compact(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _context(chat: Chat, _rest: str) -> SlashReply:
-
     value = context_value(chat)
     total = max(1, value["budget"])
     free = max(0, value["budget"] - value["tokens"])

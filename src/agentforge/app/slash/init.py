@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _FILE = "AGENTS.md"
 _OTHERS = ("CLAUDE.md", ".cursorrules", ".github/copilot-instructions.md", "GEMINI.md")

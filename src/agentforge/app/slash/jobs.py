@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.safety.text.hygiene import clean
 from agentforge.toolbox.jobs import state_of
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.workspace.processes.background import BackgroundCommands, Glance
+from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _USAGE = "/jobs [read ID | stop ID | stop all]"
 _SHOWN = 8000
@@ -28,7 +24,6 @@ def _jobs(chat: Chat, rest: str) -> SlashReply:
 
 
 def _list(chat: Chat, commands: BackgroundCommands) -> SlashReply:
-
     rows = [f"- {one.name}: `{chat.workshop.scrubbed(one.command)}` - {state_of(one)}" for one in commands.glances()]
     data = {"jobs": [{"name": one.name, "command": one.command, "outcome": one.outcome} for one in commands.glances()]}
     none = "Nothing runs in the background. The agent starts such commands with the parameter `background` of `shell`."
@@ -49,7 +44,6 @@ def _found(commands: BackgroundCommands, name: str) -> Glance:
 
 def _shown(chat: Chat, found: Glance) -> str:
     """Its last output, fit for people; what the agent reads of it stays unread."""
-
     output = chat.workshop.scrubbed(clean(found.output.decode("utf-8", "replace")))
     cut = "[the last part]\n" if len(output) > _SHOWN or found.missed else ""
     fence = "`" * 4

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _USAGE = "/memory [set KEY VALUE | delete KEY | clear | edit] [--project]"
 

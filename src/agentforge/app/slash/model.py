@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.app.models.suggestions import suggestions
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.config.model_choice import keyless_fallbacks, named
 from agentforge.errors import UsageError
 from agentforge.models.providers import PROVIDERS
 
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-
 _PAGE_ROWS = 20
 
 
 def _model(chat: Chat, rest: str) -> SlashReply:
-
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
     if not rest:
@@ -58,7 +55,6 @@ def _offered(name: str) -> SlashReply:
 
 
 def _models(chat: Chat, rest: str) -> SlashReply:
-
     page, limit = _numbers(rest)
     provider = _provider_now(chat)
     found = suggestions(provider)
@@ -79,7 +75,6 @@ def _models(chat: Chat, rest: str) -> SlashReply:
 
 
 def _provider(chat: Chat, rest: str) -> SlashReply:
-
     if not rest:
         now = _provider_now(chat)
         return SlashReply(text=f"`{now}`; known: {', '.join(PROVIDERS)}", data={"provider": now})

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 
 def _plan(chat: Chat, _rest: str) -> SlashReply:
@@ -25,7 +21,6 @@ def _build(chat: Chat, rest: str) -> SlashReply:
 
 
 def _approval(chat: Chat, rest: str) -> SlashReply:
-
     if not rest:
         now = chat.workshop.policy().mode
         rows = [f"- {'**' + mode + '**' if mode == now else mode}: {meaning}" for mode, meaning in MODE_MEANING.items()]
@@ -37,7 +32,6 @@ def _approval(chat: Chat, rest: str) -> SlashReply:
 
 
 def _approval_words(_chat: Chat, word: str) -> tuple[str, ...]:
-
     return tuple(mode for mode in Mode if mode.startswith(word))
 
 

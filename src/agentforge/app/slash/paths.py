@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.config.paths import config_dir, data_dir, project_files
 
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-
 
 def _paths(chat: Chat, _rest: str) -> SlashReply:
-
     shop = chat.workshop
     around, environ = shop.around, shop.environ
     config, data, top = config_dir(environ), data_dir(environ), around.project.tops[-1]

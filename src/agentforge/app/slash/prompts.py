@@ -5,16 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.tools.base import ToolError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.tools.mcp.definitions import Prompt
-    from agentforge.tools.mcp.servers import Servers
+from agentforge.tools.mcp.definitions import Prompt
+from agentforge.tools.mcp.servers import Servers
 
 COMMANDS: tuple[SlashCommand, ...] = ()
 """Which there are depends on the servers of a conversation."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.report import cost_rows, error_rows, exported, report_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import StorageError, UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _ERRORS = 10
 
 
 def _export(chat: Chat, rest: str) -> SlashReply:
-
     form, _, name = rest.partition(" ")
     form = {"": "md", "markdown": "md"}.get(form, form)
     text = exported(chat.state, form)
@@ -32,7 +28,6 @@ def _export(chat: Chat, rest: str) -> SlashReply:
 
 
 def _report(chat: Chat, rest: str) -> SlashReply:
-
     value = report_value(chat.state)
     if rest == "--json":
         return SlashReply(text=f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```", data=value)
@@ -67,7 +62,6 @@ def _stats(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _cost(chat: Chat, _rest: str) -> SlashReply:
-
     rows = cost_rows(chat.state)
     if not rows:
         return SlashReply(text="Nothing was asked yet.", data={"rows": []})
@@ -80,7 +74,6 @@ def _cost(chat: Chat, _rest: str) -> SlashReply:
 
 
 def _errors(chat: Chat, rest: str) -> SlashReply:
-
     if rest and (not rest.isdigit() or not int(rest)):
         raise UsageError(f"/errors {rest}: how many?", hint="/errors 20")
     rows = error_rows(chat.log.folder)[-(int(rest) if rest else _ERRORS) :]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.closed_sessions import all_sessions, fork, paged
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.store.sessions.session_list import SessionRow
+from agentforge.store.sessions.session_list import SessionRow
 
 
 def _sessions(chat: Chat, rest: str) -> SlashReply:
-
     rows = all_sessions(chat.workshop.environ)
     head = "| session | last used | turns | what |\n| --- | --- | --- | --- |"
     return paged([_row(row, chat.session_id) for row in rows], rest, head=head, none="No sessions yet.")
@@ -27,7 +22,6 @@ def _row(row: SessionRow, current: str) -> str:
 
 
 def _resume(chat: Chat, rest: str) -> SlashReply:
-
     if not rest:
         return _offered(chat)
     rows = [row for row in all_sessions(chat.workshop.environ) if rest in (row.session_id, row.name)]
@@ -70,7 +64,6 @@ def _offered(chat: Chat) -> SlashReply:
 
 
 def _ids(chat: Chat, word: str) -> tuple[str, ...]:
-
     return tuple(row.session_id for row in all_sessions(chat.workshop.environ) if row.session_id.startswith(word))
 
 
@@ -79,7 +72,6 @@ def _new(_chat: Chat, _rest: str) -> SlashReply:
 
 
 def _fork(chat: Chat, rest: str) -> SlashReply:
-
     made = fork(chat.workshop.environ, chat.session_id, settings=chat.workshop.settings, name=rest)
     return SlashReply(
         text=f"Session `{made}` goes on from here.", action="open", session=made, data={"session_id": made}

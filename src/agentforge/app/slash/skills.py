@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.skills.skill import read_body
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 
 def _skills(chat: Chat, _rest: str) -> SlashReply:

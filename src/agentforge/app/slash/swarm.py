@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.app.subagents.swarm import build, investigate
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 _USAGE = '/swarm [investigate "QUESTION" | build "TASK"]'
 

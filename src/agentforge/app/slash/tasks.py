@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.sessions.background import Job, next_output, recorded_lines
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.app.tasks import answers
+from agentforge.app.tasks.answers import Waiting
 from agentforge.errors import RepositoryError, UsageError
-from agentforge.events.kinds.choices import choices_of
+from agentforge.events.kinds import Decision
+from agentforge.events.kinds.choices import Choice, choices_of
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.assumptions import assumptions
+from agentforge.store.tasks.folders import TaskRow
 from agentforge.views.words import command_of
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.app.tasks.answers import Waiting
-    from agentforge.events.kinds import Decision
-    from agentforge.events.kinds.choices import Choice
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
 
 _SHOWN_LINES = 60
 _NAMED = 5
@@ -46,7 +43,6 @@ def _start(chat: Chat, rest: str) -> SlashReply:
 
 
 def _status(chat: Chat, rest: str) -> SlashReply:
-
     root = chat.workshop.root
     if rest:
         found = looking.load(root, rest)
@@ -149,7 +145,6 @@ def _stoppable(chat: Chat, word: str) -> tuple[str, ...]:
 
 
 def _resolve(chat: Chat, rest: str) -> SlashReply:
-
     root = chat.workshop.root
     if not rest:
         return _waiting(answers.pending(root))
@@ -196,7 +191,6 @@ def _line_of(choice: Choice, row: Waiting) -> str:
 
 
 def _begin(chat: Chat, arguments: tuple[str, ...], *, title: str) -> None:
-
     output = next_output(chat.log.folder)
     chat.jobs.append(Job(arguments, title=_cell(title), cwd=chat.workshop.root, output=output))
 
@@ -216,7 +210,6 @@ def _cell(text: str) -> str:
 
 
 def _addresses(chat: Chat, word: str) -> tuple[str, ...]:
-
     return tuple(row.address for row in answers.pending(chat.workshop.root) if row.address.startswith(word))
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.events.kinds import TodosChanged
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
 
 
 def _todos(chat: Chat, rest: str) -> SlashReply:

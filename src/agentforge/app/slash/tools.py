@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.tools.base import ToolError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.tools.mcp.servers import Servers, Status
+from agentforge.tools.mcp.servers import Servers, Status
 
 _SHOWN = 100
 _DEEDS = {

@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from agentforge import __version__
 from agentforge.app.sessions.chat_limits import Sizing
-from agentforge.app.sessions.person import Desk, Nobody
+from agentforge.app.sessions.person import Desk, Nobody, Person, Question, Reply
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.delegation import usage_of
 from agentforge.cancellation import Cancellation, check, interruptible, under
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
+from agentforge.safety.policy.decision import Policy
 from agentforge.session import modes
 from agentforge.session.decide import SPAWNS
 from agentforge.session.modes import subagent_prompt
 from agentforge.session.performer import last_words
-from agentforge.session.subagents import run_child_turn
+from agentforge.session.subagents import Subagent, run_child_turn
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.views import SessionViews
+from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.deferral import searchable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from agentforge.app.sessions.person import Person, Question, Reply
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.safety.policy.decision import Policy
-    from agentforge.session.subagents import Subagent
-    from agentforge.tools.base import Tool
 
 ONE_QUESTION = Lock()
 """Of all subagents together one may ask at a time: a person reads one dialog."""
@@ -217,7 +211,6 @@ class ChildRun:
 
     def finished(self) -> Event:
         """What its parent records: how it ended and what it used."""
-
         return replace(usage_of(self._log.state), name=self._subagent.name, outcome=self.outcome)
 
     def __enter__(self) -> ChildRun:
@@ -238,7 +231,6 @@ class ChildRun:
 
 
 def _opened(parent: Workshop, *, goal: str, child: str, place: tuple[Path, str] | None) -> RunLog:
-
     data = data_dir(parent.environ)
     folder: Path = sessions.make_run_folder(data, child)
     versions = {"agentforge": __version__, "python": ".".join(map(str, sys.version_info[:3]))}

@@ -5,35 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.child_run import ChildRun, ChildWorkshop
 from agentforge.app.subagents.delegation import WRITERS
 from agentforge.app.subagents.writers_merge import merged, remove_worktrees
 from agentforge.config.paths import data_dir
 from agentforge.errors import UsageError
-from agentforge.events.kinds import RunStarted
+from agentforge.events.kinds import Event, RunStarted
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.globs import matches
+from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
 from agentforge.session.modes import prompt
 from agentforge.session.subagents import Subagent
 from agentforge.session.together import side_by_side
 from agentforge.store.log.reader import LOG, read
+from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import run_folder
 from agentforge.toolbox.apply_patch import TOOL
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
-from agentforge.workspace.git.worktree import create, worktree_of
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.services import Workshop
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.safety.policy.decision import Policy
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.git.worktree import Worktree
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.worktree import Worktree, create, worktree_of
 
 MERGE = "merge_swarm"
 _FILE_TOOLS = ("write_file", "append_file", "edit", "apply_patch")
@@ -105,7 +101,6 @@ def run_writers(
     Raises:
         KeyboardInterrupt: the turn was stopped; the worktrees stay for the writers to go on in.
     """
-
     rows = cast("list[Mapping[str, object]]", arguments["parts"])
     parts = [
         WriterPart(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
@@ -154,7 +149,6 @@ class WriterWorkshop(ChildWorkshop):
 
     def policy(self) -> Policy:
         """Its parent's, on its own ground; files of its copy are written unasked, because the merge is asked about."""
-
         policy = super().policy()
         if policy.mode == "never":
             return policy
@@ -174,7 +168,6 @@ def _refusal(parts: list[WriterPart], workshop: Workshop) -> str:
 
 def _base(workshop: Workshop, git: Git, parts: list[WriterPart]) -> str:
     """The commit that the writers start from: the folder as it is now, or as it was when the first of them began."""
-
     for part in parts:
         folder = run_folder(data_dir(workshop.environ), part.child)
         if (folder / LOG).exists():
@@ -187,7 +180,6 @@ def _base(workshop: Workshop, git: Git, parts: list[WriterPart]) -> str:
 
 
 def _worktree(workshop: Workshop, git: Git, part: WriterPart, base: str) -> Worktree:
-
     data = data_dir(workshop.environ)
     there = worktree_of(git, data_dir=data, task_id=part.child)
     return there if there.path.is_dir() else create(git, data_dir=data, task_id=part.child, commit=base)

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.app.sessions.services import Workshop
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import WritersMerged
 from agentforge.frozen import dataclass
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.testing.outcome import SuiteRun
 from agentforge.tools.base import Observation
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.transplant import transplant
-from agentforge.workspace.git.worktree import remove
+from agentforge.workspace.git.worktree import Worktree, remove
 
 if TYPE_CHECKING:
-    from agentforge.app.sessions.services import Workshop
     from agentforge.app.subagents.writers import WriterPart
-    from agentforge.testing.outcome import SuiteRun
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.git.worktree import Worktree
 
 _SHOWN = 20
 
@@ -63,7 +62,6 @@ def merged(
 
 def remove_worktrees(worktrees: Sequence[Worktree]) -> None:
     """Remove what the writers worked in."""
-
     for worktree in worktrees:
         remove(worktree)
 
@@ -72,7 +70,6 @@ def _together(
     git: Git, parts: Sequence[WriterPart], worktrees: Sequence[Worktree], *, base: str
 ) -> tuple[str, list[dict[str, object]]]:
     """The tree with every writer's own changes, and what was left out."""
-
     before = tree = git.tree_of(base)
     left_out: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory(prefix="agentforge-merge-") as folder:
@@ -95,7 +92,6 @@ def _together(
 
 def _tested(workshop: Workshop, git: Git, before: str, after: str, *, paths: Sequence[str]) -> tuple[str, bool]:
     """Run the project's tests on the merged tree; what failed before is not held against it."""
-
     root = workshop.root
     try:
         plan = detect(root, settings=workshop.settings.table("test"), environ=workshop.environ)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, IntegrityError, ToolchainError, UsageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
@@ -26,9 +28,6 @@ from agentforge.workspace.git.runtree import unpack_run
 from agentforge.workspace.git.snapshots import snapshot_ref
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-
     pass
 
 _REFS = "refs/agentforge/runs/"
@@ -105,7 +104,6 @@ def fetch_newer(cwd: Path, text: str, *, settings: Settings) -> Fetched | None:
         ToolchainError: the run is not here, and the remote does not answer.
         IntegrityError: what the remote holds is no whole run.
     """
-
     git, wanted = Git.open(cwd), settings.text("fleet.remote")
     try:
         task = find_task(git.top, text)[0]
@@ -128,21 +126,18 @@ def fetch_newer(cwd: Path, text: str, *, settings: Settings) -> Fetched | None:
 
 
 def _opened(cwd: Path, remote: str) -> Git:
-
     git = Git.open(cwd)
     require_remote(git.command, remote)
     return git
 
 
 def _tasks_at(git: Git, remote: str) -> list[str]:
-
     names = [name.removeprefix(_REFS) for name in remote_refs(git.command, remote, f"{_REFS}*")]
     return [name for name in names if "/" not in name]
 
 
 def _fetched(git: Git, task: str, *, remote: str, keeps: bool = False) -> Fetched:
     """Bring a run; with `keeps`, a copy of this machine that has records of its own stays where it is."""
-
     incoming = f"{_INCOMING}{task}"
     remotes.fetch(git.command, remote, ref=f"{_REFS}{task}", into=incoming)
     commit = git.resolve(incoming)
@@ -167,7 +162,6 @@ def _emptied(folder: Path) -> Iterator[Path]:
 
 def _settled(git: Git, task: str, folder: Path, *, commit: str, keeps: bool) -> Fetched:
     """Check what came and put it in its place."""
-
     came = fold(folder)
     _check_believable(came.state, task, folder=folder)
     place = tasks_folder(git.top) / task
@@ -198,7 +192,6 @@ def _check_believable(state: RunState, task: str, *, folder: Path) -> None:
     Raises:
         IntegrityError: they are not.
     """
-
     if state.identity.run_id != task or state.identity.kind != "task":
         raise IntegrityError(f"the run at {_REFS}{task} calls itself {state.identity.run_id!r}", hint="do not trust it")
     blobs = Blobs(folder / "blobs")
@@ -218,7 +211,6 @@ def _set_aside(git: Git, place: Path, *, keep: bool) -> str:
     Raises:
         LockedError: a process drives it.
     """
-
     lease = Lease.take(place, since=utc_now())
     try:
         ours = fold(place)

@@ -36,7 +36,6 @@ def collect_remote(cwd: Path, *, remote: str, older_than_s: float | None = None,
         UsageError: there is no such remote.
         ToolchainError: it does not answer.
     """
-
     git = Git.open(cwd)
     require_remote(git.command, remote)
     removed: list[Removal] = []
@@ -59,7 +58,6 @@ def collect_remote(cwd: Path, *, remote: str, older_than_s: float | None = None,
 
 def _needed(git: Git, task: str, commit: str, *, older_than_s: float) -> str:
     """Why a ref has to stay, "" when it may go."""
-
     folder = tasks_folder(git.top) / task
     if not (folder / LOG).is_file():
         return f"this machine does not have the run: agentforge fetch {task}"

@@ -16,22 +16,20 @@ from agentforge.app.composition.scratch import scratch_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, LockedError, StorageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.delivery.attestation import TREES_REF
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
-from agentforge.store.tasks.folders import list_tasks, tasks_folder
+from agentforge.store.tasks.folders import TaskRow, list_tasks, tasks_folder
 from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import kept_runs, snapshot_ref
 from agentforge.workspace.git.worktree import worktree_of
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
-
     pass
 
 _DAY_S = 86_400.0
@@ -82,7 +80,6 @@ def collect(
         dry_run: only tell.
     Side effects: folders of the data directory and of `.agentforge/tasks` go; branches, notes and bundles stay.
     """
-
     git = Git.open(cwd)
     removed: list[Removal] = []
     kept: list[tuple[str, str]] = []
@@ -102,7 +99,6 @@ def _of_task(
     row: TaskRow, git: Git, *, environ: Mapping[str, str], older_than_s: float | None, dry_run: bool
 ) -> list[Removal] | str:
     """What goes of one task, or why all of it stays."""
-
     if row.outcome == "damaged":
         return f"damaged: {row.error}"
     if row.outcome not in ("delivered", "analyzed", "aborted", "failed"):
@@ -129,7 +125,6 @@ def _of_task(
 
 def _undelivered(state: RunState, git: Git) -> str:
     """Why a run that says it was delivered is not: its commit is gone. "" when nothing is lost."""
-
     if state.progress.outcome != "delivered":
         return ""
     commit = str((state.work.delivered or {}).get("commit", ""))
@@ -137,7 +132,6 @@ def _undelivered(state: RunState, git: Git) -> str:
 
 
 def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
-
     place = Path(state.identity.worktree)
     scratch = scratch_of(place)
     if not state.identity.worktree or not (place.exists() or scratch.exists()):
@@ -157,7 +151,6 @@ def _worktree(state: RunState, git: Git, *, dry_run: bool) -> Iterator[Removal]:
 
 def _blobs(row: TaskRow, *, dry_run: bool) -> Iterator[Removal]:
     """Pack the blobs of a run that is over: a file, however small, takes a block of the disk, and so does its folder."""
-
     folder = row.folder / "blobs"
     places = [folder, *folder.glob("??"), *(files := list(folder.glob("??/*")))]
     if not files:
@@ -170,7 +163,6 @@ def _blobs(row: TaskRow, *, dry_run: bool) -> Iterator[Removal]:
 
 
 def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str], dry_run: bool) -> Removal:
-
     days = int(age_s(state) / _DAY_S)
     size = _size(row.folder)
     if not dry_run:
@@ -190,7 +182,6 @@ def _run(row: TaskRow, state: RunState, git: Git, *, environ: Mapping[str, str],
 
 def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:
     """Refs of runs whose folder is gone already: nothing leads to their snapshots any more."""
-
     for run_id, at_s in kept_runs(git).items():
         age_s = time.time() - at_s
         if age_s <= older_than_s or (tasks_folder(git.top) / run_id).exists():
@@ -204,7 +195,6 @@ def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Remo
 
 
 def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:
-
     folder = worktree_of(git, data_dir=data_dir(environ), task_id="any").path.parent / "results"
     old = [path for path in folder.glob("*/*.json") if time.time() - path.stat().st_mtime > older_than_s]
     size = sum(path.stat().st_size for path in old)

@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentforge.app.composition.secret_words import hidden_keys
+from agentforge.config.settings import Settings
 from agentforge.errors import LockedError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
+from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.remotes import push, require_remote
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.runtree import commit_run
 from agentforge.workspace.git.snapshots import snapshot_ref
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.log.run_log import RunLog
-
     pass
 
 _BOUNDARIES = (kinds.RunStarted, kinds.StagePassed)
@@ -39,7 +38,6 @@ def follow(log: RunLog, git: Git, *, settings: Settings) -> Traveller:
         LockedError: the run went on elsewhere in the meantime.
     Side effects: the run is pushed now, and then at every boundary of a stage and before every wait.
     """
-
     remote = settings.text("fleet.remote")
     require_remote(git.command, remote)
     traveller = Traveller(log, git, remote=remote)
@@ -55,7 +53,6 @@ def shared(log: RunLog, settings: Settings | None) -> Iterator[None]:
     Raises:
         LockedError: the run went on elsewhere in the meantime; nothing was recorded here.
     """
-
     if settings is None or not settings.text("fleet.remote"):
         yield
         return
@@ -99,7 +96,6 @@ class Traveller:
             LockedError: another machine pushed first; this one has to stop.
         Side effects: a record when the remote is lost or found again.
         """
-
         commit, run_id = _committed(state, self._git, self._log.folder), state.identity.run_id
         done = push(self._git.command, self._remote, commit=commit, ref=snapshot_ref(run_id))
         if done.outcome == "overtaken":
@@ -123,7 +119,6 @@ class Traveller:
 
 
 def _committed(state: RunState, git: Git, folder: Path) -> str:
-
     delivered = str((state.work.delivered or {}).get("commit", ""))
     index = folder.parents[1] / "cache" / f"{state.identity.run_id}.index"
     return commit_run(

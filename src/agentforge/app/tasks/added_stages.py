@@ -19,21 +19,19 @@ from typing import TYPE_CHECKING, Any, cast
 from agentforge import toolbox
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.paths import config_dir
+from agentforge.config.settings import Settings
 from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
 from agentforge.config.trust import require_trust
 from agentforge.errors import ConfigError, ToolchainError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.stage import Stage, StageQuestion
 from agentforge.pipeline.plugins.stage_order import check_stages, recorded_stage, row_of
-from agentforge.pipeline.stages import load_stages
+from agentforge.pipeline.stages import Stages, load_stages
+from agentforge.store.log.run_log import RunLog
 
 if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
     from agentforge.contracts.catalogue import ContractSet
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.stages import Stages
-    from agentforge.store.log.run_log import RunLog
 
 
 SETTING = "pipeline.stages"
@@ -57,7 +55,6 @@ class Added:
     @property
     def row(self) -> dict[str, object]:
         """What a run records of it."""
-
         return row_of(self.stage, source=self.source, digest=self.digest)
 
 
@@ -116,7 +113,6 @@ def taken_now(
     Raises:
         ConfigError: one of them is gone, or can no longer do its work.
     """
-
     state = log.state
     found = load(repo, settings=settings, environ=environ, only=_names(state.brief.added))
     by_name = {one.stage.name: one for one in found}
@@ -130,7 +126,6 @@ def taken_now(
 
 def stages_by_record(state: RunState) -> Stages:
     """The stages of a run where nobody else's code is run: of those from outside, what the record tells."""
-
     added = {str(row.get("name")): recorded_stage(row) for row in state.brief.added}
     return load_stages(state.brief.workflow, profile=state.brief.profile, added=added)
 
@@ -146,13 +141,11 @@ def contracts_of(repo: Path, stages: Mapping[str, Stage]) -> ContractSet:
 
 def stages_digest(rows: Sequence[Mapping[str, object]]) -> str:
     """One digest for all stages from outside."""
-
     return digest_value([{key: row[key] for key in ("name", "after", "digest")} for row in rows])
 
 
 def _any(repo: Path | None, settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether anybody brings a stage; this much every start looks."""
-
     if settings.get(SETTING) or (config_dir(environ) / "stages").is_dir():
         return True
     return repo is not None and (repo / ".agentforge" / "stages").is_dir()

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.secret_words import hidden_keys
@@ -14,18 +13,16 @@ from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.limit_changes import used
 from agentforge.app.tasks.log_heads import LEAVING_S, task_log
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choices_of, taken
+from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import ORDER
 from agentforge.store.log.reader import load_state
+from agentforge.store.log.run_log import RunLog
 from agentforge.views.words import command_of
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import Escalation, RunState
-    from agentforge.store.log.run_log import RunLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +50,6 @@ def escalations(cwd: Path, *, waiting_only: bool = False) -> list[Waiting]:
     Args:
         waiting_only: only of runs that wait for a human.
     """
-
     found: list[Waiting] = []
     for row in listing(cwd):
         if row.outcome == "damaged" or (waiting_only and row.outcome not in ("escalated", "paused")):
@@ -89,7 +85,6 @@ def resolve(
         IntegrityError: the task's log is not what was written.
         UsageError: there is no such escalation, the id fits several, or the question does not offer that answer.
     """
-
     environ = os.environ if environ is None else environ
     found = [row for row in pending(cwd) if escalation_id in (row.item.escalation_id, row.address)]
     if not found:

@@ -11,15 +11,16 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.history.fork import fork_here
-from agentforge.app.tasks.limit_changes import used
+from agentforge.app.tasks.limit_changes import GivenLimits, used
 from agentforge.app.tasks.log_heads import task_log
 from agentforge.app.tasks.runs import resume
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import best_of
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.scope import suite_files
@@ -30,11 +31,6 @@ from agentforge.store.log.reader import LOG, LogScan, load_state, read
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import branch_name, worktree_of
 
-if TYPE_CHECKING:
-    from agentforge.app.tasks.limit_changes import GivenLimits
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-
 
 def run_attempts(
     state: RunState, stage: str, *, folder: Path, settings: Settings, environ: Mapping[str, str]
@@ -43,7 +39,6 @@ def run_attempts(
 
     Side effects: run folders and worktrees of the attempts; processes of their own where several may run at once.
     """
-
     children = tuple(f"{state.identity.run_id}-a{number}" for number in range(1, state.brief.candidates + 1))
     yield kinds.AttemptsStarted(stage=stage, children=children)
     told = {row.get("child"): row for row in items(state.relations.attempts.get("rows"))}
@@ -84,7 +79,6 @@ def run_attempts(
 
 def _fork(state: RunState, folder: Path, child: str, *, number: int, environ: Mapping[str, str]) -> None:
     """Make the run of an attempt, unless an earlier process did."""
-
     place = folder.parent / child
     if (place / LOG).is_file():
         return
@@ -136,7 +130,6 @@ def _drive_side_by_side(
 
 def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: Mapping[str, str]) -> RunState:
     """Drive an attempt to its end; one that waits for a human is ended: a person is asked by the parent alone."""
-
     state, broke = load_state(folder), ""
     if not state.progress.outcome and not state.people.open_escalations:
         result = resume(
@@ -160,13 +153,12 @@ def _driven(folder: Path, *, limits: GivenLimits, settings: Settings, environ: M
 
 
 def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.AttemptFinished:
-
     green = state.work.facts.get("green", {})
     mutation = green.get("mutation")
     score = mutation.get("score") if isinstance(mutation, Mapping) else None
     error = state.progress.error or {}
     passed = error.get("slug") == "attempt" and state.progress.stages["green"].status == "verified"
-    own = {str(path) for path in items_of_suite(state)}
+    own = {str(path) for path in suite_files(state)}
     changes = [row for row in items(green.get("changes")) if str(row.get("path")) not in own]
     scan = LogScan(folder)
     for _ in scan:
@@ -183,12 +175,6 @@ def _finished(state: RunState, number: int, child: str, folder: Path) -> kinds.A
         head=scan.head,
         records=scan.length,
     )
-
-
-def items_of_suite(state: RunState) -> tuple[str, ...]:
-    """The files of the suite, which are no part of the size of a change."""
-
-    return suite_files(state)
 
 
 def _used(state: RunState) -> dict[str, object]:

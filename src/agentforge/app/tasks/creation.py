@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.base_commit import base_commit
@@ -15,7 +14,9 @@ from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.tasks.added_stages import added_now
 from agentforge.app.tasks.examiner import examiner_of
 from agentforge.app.tasks.log_heads import drop_head
+from agentforge.app.tasks.start_options import StartOptions, Watch
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ModelNotConfigured, UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds.examinations import EXAMINE
@@ -24,14 +25,7 @@ from agentforge.pipeline.stages import WORKFLOWS
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import new_task_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentforge.config.settings import Settings
-    from agentforge.workspace.git.repository import Git
-
-from agentforge.app.tasks.start_options import StartOptions, Watch
+from agentforge.workspace.git.repository import Git
 
 _LONGEST_REQUEST = 1_000_000
 _LEFT_OUT_NAMED = 20
@@ -52,8 +46,6 @@ def begun(
     Raises:
         UsageError: the request is empty or too long.
     """
-    from agentforge.workspace.git.repository import Git
-
     if not options.request.strip():
         raise UsageError(
             "the request is empty", hint='say what to build: agentforge start "Add a --json flag to export"'

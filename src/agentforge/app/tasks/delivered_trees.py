@@ -6,16 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import AgentForgeError
+from agentforge.events.state.run_state import RunState
 from agentforge.languages.javascript.scripts import read_package
 from agentforge.languages.python.plan import source_folders
+from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.testing.plan import TestPlan
 
 
 def with_delivered(plan: TestPlan, state: RunState, *, folder: Path, mounted: bool) -> TestPlan:

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.repositories import known_repositories
 from agentforge.errors import AgentForgeError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import Need, Sight, unmet
 from agentforge.pipeline.parallel.artifact_versions import satisfies_or_fails, versions_in
 from agentforge.pipeline.stages import DELIVERY
-from agentforge.store.log.reader import LOG, fold
+from agentforge.store.log.reader import LOG, Folded, fold
 from agentforge.store.tasks.folders import list_tasks, tasks_folder
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.log.reader import Folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +61,6 @@ def _look(need: Need, state: RunState, environ: Mapping[str, str]) -> Sight:
 
 def _places(state: RunState, environ: Mapping[str, str]) -> dict[str, Path]:
     """Repositories by name; the run's own comes first and is known as "" too."""
-
     own = Path(state.identity.repo)
     known = known_repositories(environ, project=own)
     return {"": own, **{name: entry.path for name, entry in known.items()}}
@@ -107,7 +102,6 @@ def _task_sight(need: Need, state: RunState, places: Mapping[str, Path]) -> Sigh
 
 
 def _find(need: Need, places: Mapping[str, Path]) -> _Found | None:
-
     for repo in [places[need.repo]] if need.repo else places.values():
         folder = tasks_folder(repo) / need.task_id
         if need.task_id and "/" not in need.task_id and (folder / LOG).is_file():
@@ -180,13 +174,11 @@ def _artifact_sight(need: Need, places: Mapping[str, Path], branch: str) -> Sigh
 
 def _delivered(repo: Path) -> Iterator[_Found]:
     """The delivered runs of a repository, the newest first."""
-
     for row in list_tasks(repo):
         if row.outcome == "delivered":
             yield _Found(repo=repo, folder=row.folder, folded=fold(row.folder))
 
 
 def _under_way(repo: Path) -> list[str]:
-
     ended = ("delivered", "analyzed", "failed", "aborted", "damaged")
     return [row.task_id for row in list_tasks(repo) if row.outcome not in ended]

@@ -9,20 +9,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.tasks.dependencies import look_at
 from agentforge.canonical import digest_value
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, StorageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import unmet
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
 
 QUEUED = "AGENTFORGE_QUEUED"
 """Set for a run that a worker drives: the queue brings it back, nobody starts a process for it."""
@@ -98,7 +95,6 @@ def sleepers(environ: Mapping[str, str]) -> Iterator[Sleeper]:
 
 def is_ready(sleeper: Sleeper, environ: Mapping[str, str]) -> bool:
     """Whether nothing that the run waits for is still to come; what failed is a reason to go on, too: a human is asked."""
-
     try:
         state = load_state(tasks_folder(sleeper.repo) / sleeper.task_id)
     except AgentForgeError:

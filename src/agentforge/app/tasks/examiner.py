@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from agentforge.config.settings import Settings
 from agentforge.events.kinds.examinations import EXAMINE
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 
 def examiner_of(settings: Settings) -> dict[str, object]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.config.durations import parse_duration
+from agentforge.config.settings import Settings
 from agentforge.config.stage_agents import command_words
 from agentforge.errors import ConfigError
 from agentforge.guest.choice import CALLS, TIMEOUT_S, GuestChoice
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.workspace.sandbox.box import Network
+from agentforge.workspace.sandbox.box import Network
 
 
 def guests_of(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
@@ -33,7 +31,6 @@ def guest_of(stage: str, settings: Settings, environ: Mapping[str, str]) -> Gues
     Raises:
         ConfigError: a variable that it needs is not set.
     """
-
     key = f"stages.{stage}"
     name = settings.text(f"{key}.agent")
     timeout = settings.text(f"{key}.agent_timeout")
@@ -57,7 +54,6 @@ def _network(value: object) -> Network:
 
 
 def _variables(key: str, settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
-
     names = cast("list[str]", settings.get(key, []))
     missing = [name for name in names if name not in environ]
     if missing:

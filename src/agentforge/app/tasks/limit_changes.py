@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.errors import UsageError
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

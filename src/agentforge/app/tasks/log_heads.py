@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes, digest_bytes
 from agentforge.config.paths import data_dir
 from agentforge.errors import IntegrityError, LockedError
+from agentforge.events.state.run_state import RunState
 from agentforge.proof.anchors import NOTES_REF, Anchor, read_commit, read_note
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
@@ -24,10 +24,6 @@ from agentforge.store.log.reader import load_state
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.objects import commit_object, note_of
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
 
 LEAVING_S = 10.0
 """How long a person's command waits for the process that just brought a run to rest; it needs a fraction of that."""
@@ -105,7 +101,6 @@ def keep_head(environ: Mapping[str, str], folder: Path, *, head: str, records: i
     Raises:
         StorageError: the data folder does not take it.
     """
-
     replace_file(_path(environ, folder), _head_bytes(head=head, records=records), durable=True)
 
 

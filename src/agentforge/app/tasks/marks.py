@@ -31,7 +31,6 @@ def mark(
         LockedError: a process drives it.
         IntegrityError: its log is not what was written.
     """
-
     with task_log(find_task(repository(cwd), task_id)[1], environ, leaving_s=LEAVING_S) as log:
         if log.state.progress.outcome != "delivered":
             raise ConflictError(

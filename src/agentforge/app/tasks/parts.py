@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.store.tasks.folders import task_row, tasks_folder
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.store.tasks.folders import TaskRow
+from agentforge.store.tasks.folders import TaskRow, task_row, tasks_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +27,6 @@ class SplitPart:
 
 def parts_of(state: RunState) -> list[SplitPart]:
     """The tasks that a plan has become, in the order in which they can be delivered, and how they stand."""
-
     found = []
     for name, row in state.relations.parts.items():
         path, task = Path(str(row["path"])), str(row["task_id"])

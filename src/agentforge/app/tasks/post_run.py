@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.pull_requests.request import with_pull
 from agentforge.app.tasks.dependents import tell_waiting_runs
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 
 def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, str]) -> RunResult:
@@ -23,7 +20,6 @@ def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, s
     Returns:
         The result, with the pull request when one was wanted.
     """
-
     state = result.state
     if state.progress.outcome == "delivered" and state.relations.pull.get("wanted"):
         result = with_pull(result, settings=settings, environ=environ)

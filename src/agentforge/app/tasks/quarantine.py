@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agentforge.app.intake.notifications import Teller, open_desk
 from agentforge.app.tasks.log_heads import task_log
+from agentforge.config.settings import Settings
 from agentforge.errors import LockedError
 from agentforge.events import kinds
 from agentforge.store.log.reader import load_state
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.store.log.run_log import RunLog
+from agentforge.store.log.run_log import RunLog
 
 _KEY = "quarantine"
 
@@ -32,7 +30,6 @@ def ask_about(folder: Path, why: str, *, times: int, settings: Settings, environ
         AgentForgeError: the log cannot be read or written.
     Side effects: a record, and messages to people where the settings want them.
     """
-
     with ExitStack() as opened:
         try:
             log = opened.enter_context(task_log(folder, environ))

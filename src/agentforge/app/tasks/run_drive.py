@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.secret_words import without_secrets
-from agentforge.app.tasks.dependents_hook import wake_on_the_way
 from agentforge.app.tasks.log_heads import keep_head
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, StorageError
 from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.hooks.engine import HookEngine
 from agentforge.pipeline.engine.controller import run_pipeline
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.store.log.run_log import RunLog
+from agentforge.workspace.git.repository import Git
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-    from agentforge.config.settings import Settings
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.workspace.git.repository import Git
+def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
+    """Let the runs that wait for a stage of this one go on before its end."""
+    waiting = data_dir(environ) / "waiting"
+
+    def watch(event: kinds.Event, _state: RunState) -> None:
+        if isinstance(event, kinds.StagePassed) and waiting.is_dir():
+            from agentforge.app.tasks.dependents import wake
+
+            wake(environ)
+
+    log.subscribe(watch)
 
 
 def drive_run(
@@ -37,8 +46,6 @@ def drive_run(
     git: Git | None = None,
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
-    from agentforge.workspace.git.repository import Git
-
     error: AgentForgeError | None = None
     runtime: Runtime | None = None
     wake_on_the_way(log, environ)

@@ -6,29 +6,26 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.agent.limits import exhausted
 from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.running_versions import program_versions
 from agentforge.app.tasks.added_stages import taken_now
+from agentforge.app.tasks.creation import begun
 from agentforge.app.tasks.limit_changes import GivenLimits, raised
 from agentforge.app.tasks.log_heads import LEAVING_S, open_task
-from agentforge.config.paths import data_dir
-from agentforge.errors import AgentForgeError, ConflictError
-from agentforge.events import kinds
-from agentforge.store.log.run_log import RunLog
-from agentforge.store.tasks.folders import find_task
-from agentforge.workspace.processes.orphans import end_orphans
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.events.state.run_state import RunState
-
-from agentforge.app.tasks.creation import begun
 from agentforge.app.tasks.run_drive import drive_run
 from agentforge.app.tasks.start_options import StartOptions, Watch
+from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
+from agentforge.errors import AgentForgeError, ConflictError
+from agentforge.events import kinds
+from agentforge.events.state.run_state import RunState
+from agentforge.store.log.run_log import RunLog
+from agentforge.store.tasks.folders import find_task
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.orphans import end_orphans
 
 
 def start(options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch) -> RunResult:
@@ -87,7 +84,6 @@ def resume(
         UsageError: an increase of a limit that the task does not have.
     """
     from agentforge.app.tasks.workplace import moved
-    from agentforge.workspace.git.repository import Git
 
     began = time.monotonic()
     git = Git.open(cwd)

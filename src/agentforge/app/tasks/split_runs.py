@@ -16,6 +16,7 @@ from agentforge.config.repositories import known_repositories
 from agentforge.config.settings import load
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.stages import SPLIT_ORDER
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
 from agentforge.store.log.reader import LOG
@@ -23,12 +24,7 @@ from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-
-
-if TYPE_CHECKING:
     pass
-    from agentforge.events.state.run_state import RunState
 
 _LONGEST_RECORD = 4_000_000
 
@@ -44,7 +40,6 @@ def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: 
         UsageError: a repository is not known, or to the project around `cwd` only.
         RepositoryError: one of them is not where the registry says, or has no such branch.
     """
-
     entries = named_repositories(names, cwd=cwd, environ=environ) if names else [repository_around(cwd, environ)]
     known = known_repositories(environ)
     for entry in entries:
@@ -77,7 +72,6 @@ def begin_part(name: str, state: RunState, *, environ: Mapping[str, str]) -> Par
         AgentForgeError: no task was made; the plan can be resumed.
     Side effects: a run folder in the part's repository.
     """
-
     part = part_of(state, name)
     repo = str(part["repo"])
     named = next(row for row in named_rows(state) if row.get("name") == repo)
@@ -134,7 +128,6 @@ def _made_before(name: str, state: RunState, folder: Path) -> str | None:
 
 def first_record(folder: Path) -> Mapping[str, object]:
     """What the first record of a run says; nothing where there is none."""
-
     try:
         with (folder / LOG).open("rb") as file:
             value = json.loads(file.readline(_LONGEST_RECORD))

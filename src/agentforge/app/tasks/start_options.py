@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 Watch = Callable[["Event", "RunState"], None]
 """Hears each event of a run with the state after it."""

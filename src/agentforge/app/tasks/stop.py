@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
@@ -13,14 +12,12 @@ from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.dependents import tell_waiting_runs
 from agentforge.app.tasks.log_heads import LEAVING_S, task_log
 from agentforge.app.tasks.workplace import drop_worktree
+from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError
 from agentforge.events import kinds
 from agentforge.store.tasks.folders import find_task
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.orphans import end_orphans
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 
 def abort(
@@ -37,7 +34,6 @@ def abort(
         LockedError: another process drives it (stop that one first).
         ConflictError: it is over already.
     """
-
     place = os.environ if environ is None else environ
     with task_log(find_task(repository(cwd), task_id)[1], place, leaving_s=LEAVING_S) as log:
         if log.state.progress.outcome:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from agentforge import __version__
 from agentforge.app.intake.notifications import Teller, open_desk
 from agentforge.app.sync.travel import follow
+from agentforge.config.settings import Settings
 from agentforge.store.log.reader import read
+from agentforge.store.log.run_log import RunLog
 from agentforge.telemetry.export import Exporter
 from agentforge.telemetry.loglines import LogLines
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.store.log.run_log import RunLog
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 def reach_out(log: RunLog, git: Git, outside: ExitStack, *, settings: Settings, environ: Mapping[str, str]) -> None:
@@ -42,7 +39,6 @@ def reach_out(log: RunLog, git: Git, outside: ExitStack, *, settings: Settings, 
 
 def _export(log: RunLog, outside: ExitStack, *, endpoint: str, contents: bool) -> None:
     """Send spans and metrics from here on; what was recorded before is only learnt from."""
-
     exporter = Exporter(endpoint=endpoint, version=__version__, contents=contents)
     outside.callback(exporter.close)
     for record in read(log.folder):

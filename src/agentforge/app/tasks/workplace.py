@@ -9,8 +9,8 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import BlobStore
 from agentforge.app.composition.scratch import scratch_of
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished
@@ -22,12 +22,9 @@ from agentforge.store.log.reader import read
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import perform_call, prepare_call
 from agentforge.workspace.files.file_access import digest_file
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object, rebuilt
 from agentforge.workspace.git.worktree import worktree_of
-
-if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.workspace.git.repository import Git
 
 
 def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
@@ -39,7 +36,6 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
         RepositoryError: the last snapshot is gone from the repository and cannot be made again.
         IntegrityError: the finished calls of the step that was interrupted do not lead to what they led to before.
     """
-
     place, git = Path(state.identity.worktree), runtime.git
     unfinished = scratch_of(place) / "unfinished"
     if (place / ".git").exists() and not unfinished.exists():
@@ -76,7 +72,6 @@ def moved(state: RunState, git: Git, *, data: Path) -> dict[str, str]:
         git: the repository that the run's folder lies in.
         data: the data folder of this user.
     """
-
     place = worktree_of(git, data_dir=data, task_id=state.identity.run_id).path
     if str(git.top) == state.identity.repo and (
         str(place) == state.identity.worktree or Path(state.identity.worktree).exists()
@@ -91,7 +86,6 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
     Raises:
         RepositoryError: that does not succeed.
     """
-
     if has_object(git, tree):
         return
     index = scratch_of(Path(state.identity.worktree)) / "rebuilding.index"
@@ -100,7 +94,6 @@ def ensure_tree(tree: str, git: Git, state: RunState, *, folder: Path, blobs: Bl
 
 
 def _patches(folder: Path, blobs: BlobStore) -> Iterator[bytes]:
-
     for record in read(folder):
         if isinstance(record.event, StepFinished) and record.event.patch:
             yield blobs.get(record.event.patch)

@@ -22,9 +22,10 @@ from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
 from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.shell import PLAIN_TOOL, SESSION_TOOL
-from agentforge.tools.base import Loaded
+from agentforge.tools.base import Loaded, Tool
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
+from agentforge.tools.mcp.servers import Servers
 from agentforge.tools.web.browser import Browser
 from agentforge.tools.web.chromium import chromium
 from agentforge.workspace.git.repository import Git
@@ -35,11 +36,8 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
-    from agentforge.tools.base import Tool
 
     pass
-    from agentforge.tools.base import Loaded
-    from agentforge.tools.mcp.servers import Servers
 
     pass
 
@@ -87,7 +85,6 @@ class ToolShed:
     @cached_property
     def custom(self) -> Loaded:
         """The tools that the user wrote, and the project's after trust."""
-
         loaded = custom_tools(self._workshop)
         self.refused |= loaded.refused
         return loaded
@@ -95,7 +92,6 @@ class ToolShed:
     @cached_property
     def servers(self) -> Servers | None:
         """The MCP servers of the session, None when there are none."""
-
         if not has_servers(self._workshop):
             return None
         made, refused = servers_of(self._workshop)
@@ -116,7 +112,6 @@ class ToolShed:
     @cached_property
     def repository(self) -> Git | None:
         """The user's own repository, None when the folder lies in none: a private one for snapshots is no place to commit to."""
-
         git = self._workshop.git
         if git is not None and not git.common_dir.is_relative_to(data_dir(self._workshop.environ).resolve()):
             return git
@@ -139,7 +134,6 @@ class ToolShed:
     @cached_property
     def browser(self) -> Browser:
         """The browser of the session."""
-
         settings = self._workshop.settings
         hosts = cast("list[str]", settings.get("browser.hosts", []))
         return Browser(
@@ -168,7 +162,6 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
     Args:
         allowed: names or patterns, None = all.
     """
-
     options, known, without = workshop.options, set(toolbox.names()), left_out(workshop)
     offered = BARE_TOOLS if options.bare and not options.allowed_tools else (*BUILD_TOOLS, *PLAN_TOOLS)
     wanted = [name for name in offered if name in known and name not in without and is_allowed(name, allowed)]
@@ -180,7 +173,6 @@ def built_in(workshop: Workshop, allowed: Collection[str] | None) -> dict[str, T
 
 def seldom_described(tools: Mapping[str, Tool]) -> dict[str, Tool]:
     """The tools of a session, those that are seldom called to be searched for; a short list is described as it is."""
-
     if len(tools) <= _FEW:
         return dict(tools)
     return {name: replace(tool, deferred=True) if name in SELDOM_CALLED else tool for name, tool in tools.items()}

@@ -6,20 +6,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
-from agentforge.app.sessions.person import Nobody
+from agentforge.app.sessions.person import Nobody, Person
+from agentforge.app.sessions.services import Workshop
 from agentforge.config.settings import load
 from agentforge.events.kinds import RunStarted
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.views import SessionViews
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.person import Person
-    from agentforge.app.sessions.services import Workshop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +48,6 @@ def tool_list(folder: Path, environ: Mapping[str, str], *, work_mode: str) -> To
 
     Side effects: servers that were never seen are started, asked and ended.
     """
-
     options = ChatOptions(cwd=folder.resolve(), work_mode=work_mode)
     with looked_into(options, environ, person=Nobody()) as workshop:
         found, origins = workshop.tools(), workshop.shed.origins()
@@ -77,7 +72,6 @@ def looked_into(options: ChatOptions, environ: Mapping[str, str], *, person: Per
 
 
 def _log(place: Path, folder: Path) -> RunLog:
-
     root = str(folder.resolve())
     first = RunStarted(
         kind="session", run_id="list", request="", repo=root, base_commit="", worktree=root, model="", limits={}

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.app.sessions.chat import ChatOptions
 from agentforge.app.sessions.person import Nobody
+from agentforge.app.sessions.services import Workshop
 from agentforge.app.tools.folder_tools import looked_into
 from agentforge.app.tools.server_settings import Named, named_servers
 from agentforge.config.settings import load
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.tools.base import ToolError
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.services import Workshop
-    from agentforge.tools.mcp.servers import Servers
+from agentforge.tools.mcp.servers import Servers
 
 _HIDDEN = "***"
 

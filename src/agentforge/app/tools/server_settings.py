@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from agentforge.config.edits import set_value, write_text
 from agentforge.config.paths import config_dir, project_files, project_tops
+from agentforge.config.settings import Settings
 from agentforge.config.sources import read_toml
 from agentforge.config.trust import trusted
 from agentforge.errors import ConfigError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.tools.mcp.spec import read_mcp_json, read_spec
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
 
 Scope = Literal["user", "project"]
 Table = Mapping[str, object]

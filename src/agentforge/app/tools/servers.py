@@ -11,20 +11,18 @@ from agentforge.app.sessions.person import Question
 from agentforge.app.tools.server_settings import OF_PROJECT, UNTRUSTED, may_use_project, named_servers
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConfigError
+from agentforge.tools.mcp.connection import Opened
 from agentforge.tools.mcp.definitions import Pins
 from agentforge.tools.mcp.oauth import Login, Tokens
 from agentforge.tools.mcp.servers import Servers
-from agentforge.tools.mcp.spec import read_spec
+from agentforge.tools.mcp.spec import ServerSpec, read_spec
 from agentforge.tools.mcp.transport import Answers, Pipe, http_streams, stdio_pipe
 from agentforge.workspace.files.file_access import resolve_inside
-from agentforge.workspace.processes.longlived import Start, shut_in, unconfined
+from agentforge.workspace.processes.longlived import Start, Walls, shut_in, unconfined
 from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.services import Workshop
-    from agentforge.tools.mcp.connection import Opened
-    from agentforge.tools.mcp.spec import ServerSpec
-    from agentforge.workspace.processes.longlived import Walls
 
 
 def has_servers(workshop: Workshop) -> bool:
@@ -40,7 +38,6 @@ def servers_of(workshop: Workshop) -> tuple[Servers, dict[str, str]]:
     Returns:
         Them, and why others were left out, by name.
     """
-
     specs, refused = _specs(workshop)
     made = Servers(
         specs,
@@ -83,7 +80,6 @@ def _opened(spec: ServerSpec, workshop: Workshop, *, show: Callable[[str], None]
 
 
 def _launch(spec: ServerSpec, workshop: Workshop) -> tuple[Walls, dict[str, str], Path]:
-
     root = workshop.root
     folder = resolve_inside(root, spec.cwd or ".").relative_to(root.resolve()).as_posix()
     box = Box(

@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.acp_server.server import serve
 from agentforge.cli.startup.command_context import open_place
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
+from agentforge.config.settings import Settings
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 
@@ -33,7 +30,6 @@ Zed: settings.json
 @click.option("--approval", type=click.Choice(_MODES), default=None, help="What the agent may do without asking you.")
 def acp(model: str | None, approval: str | None) -> int:
     """Serve an editor (Agent Client Protocol): sessions, plans, diffs, permissions; modes plan, build, swarm and task."""
-
     if sys.stdin.isatty():
         click.echo(
             "agentforge acp speaks to an editor: let the editor start it (docs/acp.md); Ctrl-D ends it", err=True

@@ -40,7 +40,6 @@ def audit(task_id: str, form: str | None, output: Path | None, cwd: str | None) 
     Without FILE it goes to standard output. A PDF is kept as .agentforge/audit/ID.pdf, too, and its path is printed; a terminal
     gets the path alone.
     """
-
     place = open_place(cwd)
     named = output.suffix.lstrip(".") if output is not None else ""
     chosen = form or (named if named in _FORMS else "md")

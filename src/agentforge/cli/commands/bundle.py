@@ -29,7 +29,6 @@ Examples:
 @json_option
 def bundle(task_id: str, output: Path | None, ref: bool, cwd: str | None, as_json: bool) -> int:
     """Pack task ID with its log, blobs, contracts, commit, note and git objects; `verify FILE` needs nothing else."""
-
     place = open_place(cwd)
     packed = pack(place.cwd, task_id)
     if ref and output is None:

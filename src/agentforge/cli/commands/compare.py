@@ -31,7 +31,6 @@ Examples:
 @json_option
 def compare(first: str, second: str, html: str | None, cwd: str | None, as_json: bool) -> int:
     """Show tasks A and B side by side: stages, tokens, cost, artifacts field by field, tests, verdicts, changes."""
-
     place = open_place(cwd)
     value = compared(place.cwd, first, second)
     if html:
@@ -45,17 +44,14 @@ def compare(first: str, second: str, html: str | None, cwd: str | None, as_json:
 
 def show_comparison(place: Place, first: str, second: str) -> None:
     """Print the comparison of two tasks below what was printed already."""
-
     click.echo("\n".join(["", *_lines(compared(place.cwd, first, second))]))
 
 
 def _lines(value: dict[str, object]) -> list[str]:
-
     return [cut(printable(line), _WIDTH) for line in compare_lines(value)]
 
 
 def _write(path: Path, value: dict[str, object]) -> None:
-
     try:
         path.write_text(compare_html(value), "utf-8")
     except OSError as exc:

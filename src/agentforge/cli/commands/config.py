@@ -119,7 +119,6 @@ def set_(key: str, value: str | None, where: str | None, remove: bool, cwd: str 
     Without --project or --user, AgentForge writes to the project's file if that file sets KEY already, else to your own
     file.
     """
-
     if (value is None) != remove:
         raise UsageError("the new value is missing", hint=f"agentforge config set {key} VALUE")
     folder = folder_of(cwd)
@@ -159,7 +158,6 @@ Examples:
 @json_option
 def explain(key: str, cwd: str | None, as_json: bool) -> int:
     """Explain KEY, all keys of a table, or without KEY every setting."""
-
     rows = explained(key)
     if as_json:
         write_json([{"key": row.key, "words": row.words, "type": row.type, "default": row.default} for row in rows])

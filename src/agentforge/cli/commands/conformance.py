@@ -7,11 +7,11 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from agentforge.app.conformance.check_run import Wish, examine, holding, write_baseline
+from agentforge.app.conformance.check_run import CheckRun, Wish, examine, holding, write_baseline
 from agentforge.cli.output.terminal import Style, printable, style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -19,9 +19,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.conformance.engine.violation import BASELINE
 from agentforge.errors import VerificationFailed
 from agentforge.store.log.files import replace_file
-
-if TYPE_CHECKING:
-    from agentforge.app.conformance.check_run import CheckRun
 
 _SHOWN = 200
 _TRUST = "Run the project's own checks (.agentforge/checks/*.py), too: programs, outside the sandbox."
@@ -62,7 +59,6 @@ def check(paths: tuple[str, ...], sarif: str | None, as_json: bool, **given: Any
     --json prints SARIF. A check that crashes, or that is configured and not installed, has failed.
     Exit codes: 0 clean, 4 violations or a check that could not do its work.
     """
-
     began = time.monotonic()
     place = open_place(given["cwd"])
     wish = Wish(cwd=place.cwd, paths=paths, imports=given["imports"], trust=given["trust"], environ=place.environ)
@@ -92,7 +88,6 @@ def baseline(trust: bool, cwd: str | None, as_json: bool) -> int:
 
     AgentForge recognises them when lines move or a file is renamed. Commit the file.
     """
-
     place = open_place(cwd)
     examined = write_baseline(Wish(cwd=place.cwd, trust=trust, environ=place.environ), settings=place.settings)
     kept = examined.count("open") + examined.count("baselined")
@@ -115,7 +110,6 @@ Examples:
 @json_option
 def list_rules(cwd: str | None, as_json: bool) -> int:
     """List the checks, and the rules and exemptions of the contracts for code."""
-
     place = open_place(cwd)
     rows = holding(place.cwd, settings=place.settings)
     if as_json:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import click
 
@@ -16,16 +16,13 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.contract_files import builtin_texts, contract_set
-from agentforge.contracts.catalogue import build
+from agentforge.contracts.catalogue import ContractSet, build
 from agentforge.contracts.check import check as check_contract
+from agentforge.contracts.contract import Contract
 from agentforge.contracts.rule import NotMeasuredError, RuleCase
 from agentforge.contracts.rules import find_rule, sort_of
 from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import UsageError, VerificationFailed
-
-if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
-    from agentforge.contracts.contract import Contract
 
 _MAX_BYTES = 5_000_000
 _FOLLOWS = {
@@ -99,7 +96,6 @@ def show(name: str, cwd: str | None, as_json: bool) -> int:
     With note, the reviewer gets a note.
     --json prints the contract as JSON Schema with its rules.
     """
-
     contract = _contracts_of(folder_of(cwd)).get(name)
     if as_json:
         rules = [
@@ -169,7 +165,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
         {rule, status, message, path} per rule; status is "passed", "failed", "noted" where a broken rule refuses nothing, or
         "not checked" where facts are needed.
     """
-
     unmeasured = _unmeasured(contract, artifact)
     rows: list[dict[str, object]] = []
     for result in check_contract(contract, artifact, facts={}, inputs={}).results:
@@ -181,7 +176,6 @@ def verdicts(contract: Contract, artifact: object) -> list[dict[str, object]]:
 
 def _unmeasured(contract: Contract, artifact: object) -> set[str]:
     """The rules that cannot be judged from the artifact alone."""
-
     case = RuleCase(artifact=artifact if isinstance(artifact, Mapping) else {})
     names = {f"command: {command}" for command in contract.commands}
     for rule in contract.rules:
@@ -197,7 +191,6 @@ def _unmeasured(contract: Contract, artifact: object) -> set[str]:
 
 def _check_contract(file: Path, *, as_json: bool) -> int:
     """A contract file holds when it loads."""
-
     found = build(builtin_texts(), {str(file): file.read_text(encoding="utf-8")})
     name = next(name for name, origin in found.origins.items() if origin != "builtin")
     rules = len(found.get(name).rules)
@@ -209,7 +202,6 @@ def _check_contract(file: Path, *, as_json: bool) -> int:
 
 
 def _read(file: Path) -> object:
-
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise UsageError(f"{file} is larger than {_MAX_BYTES} bytes", hint="this is not an artifact")

@@ -36,7 +36,6 @@ def cost(task_id: str | None, everything: bool, cwd: str | None, as_json: bool) 
 
     The column PROMPT leaves out the cached tokens, which have a column of their own.
     """
-
     if (task_id is None) != everything:
         raise UsageError("name one task, or pass --all", hint="agentforge cost ID, or agentforge cost --all")
     place = open_place(cwd)
@@ -72,7 +71,6 @@ def _of_all(value: Mapping[str, Any]) -> list[str]:
 
 
 def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
-
     cells = [
         (
             f"{row['calls']:>6,}",
@@ -89,7 +87,6 @@ def _table(what: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str
 
 
 def _money(row: Mapping[str, Any]) -> str:
-
     if not row["calls"]:
         return "-"
     return cost_text(row["cost_usd"], known=not row["unpriced"]).replace("cost unknown", "unknown")

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,12 +15,9 @@ from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import Place, folder_of, open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.config.paths import data_dir
-from agentforge.dashboard.ground import Registered, named_repositories
+from agentforge.dashboard.ground import Registered, Repository, named_repositories
 from agentforge.dashboard.server import ServeOptions, serve
 from agentforge.errors import RepositoryError
-
-if TYPE_CHECKING:
-    from agentforge.dashboard.ground import Repository
 
 
 @click.command(
@@ -61,7 +58,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
     Shows the repositories of --repo, else those of the registry and the current one. The printed address holds the token.
     Ctrl-C ends the dashboard; tasks that it started go on.
     """
-
     place = open_place(cwd)
     repositories = _repositories(place, repos)
     options = ServeOptions(
@@ -87,7 +83,6 @@ def dashboard(cwd: str | None, open_browser: bool, repos: tuple[str, ...], **giv
 
 def _repositories(place: Place, repos: tuple[str, ...]) -> Callable[[], Sequence[Repository]]:
     """The named ones; else the registered ones, with the current one where there is one."""
-
     if repos:
         named = named_repositories([folder_of(repo) for repo in repos])
         return lambda: named

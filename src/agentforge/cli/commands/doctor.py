@@ -10,11 +10,11 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.setup.diagnostics import examine
+from agentforge.app.setup.diagnostics import Examination, examine
+from agentforge.app.setup.session_diagnostics import Check
 from agentforge.app.setup.setup_run import safe_fixes
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import Style, style_for, table
@@ -22,11 +22,7 @@ from agentforge.cli.startup.command_context import folder_of
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import InfrastructureError
-
-if TYPE_CHECKING:
-    from agentforge.app.setup.diagnostics import Examination
-    from agentforge.app.setup.session_diagnostics import Check
-    from agentforge.workspace.sandbox.escapes import Attempt
+from agentforge.workspace.sandbox.escapes import Attempt
 
 
 @click.command(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.composition.run_result import escalation_row
 from agentforge.app.tasks import answers
+from agentforge.app.tasks.answers import Waiting
 from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.summary import escalation_lines
 from agentforge.cli.output.terminal import cut, printable, style_for, table
@@ -18,9 +18,6 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.answers import Waiting
 
 
 @click.group(
@@ -47,7 +44,6 @@ Examples:
 @json_option
 def list_escalations(cwd: str | None, as_json: bool) -> int:
     """List the open questions, the oldest first."""
-
     place = open_place(cwd)
     rows = answers.pending(place.cwd)
     if as_json:
@@ -80,7 +76,6 @@ Examples:
 @json_option
 def show(escalation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show one escalation with the commands that answer it."""
-
     place = open_place(cwd)
     row = _find(answers.escalations(place.cwd), escalation_id)
     if as_json:
@@ -104,5 +99,4 @@ def _find(rows: list[Waiting], escalation_id: str) -> Waiting:
 
 
 def _value(row: Waiting) -> dict[str, object]:
-
     return {"task_id": row.task_id, "address": row.address, **escalation_row(row.item, task_id=row.task_id)}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from agentforge.app.sync import fetch as fetching
+from agentforge.app.sync.fetch import Fetched
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-
-if TYPE_CHECKING:
-    from agentforge.app.sync.fetch import Fetched
 
 _WORDS = {
     "new": "is here now",
@@ -41,7 +37,6 @@ def fetch(task_id: str | None, remote: str | None, cwd: str | None, as_json: boo
     AgentForge checks everything that it fetches, record by record. If this machine has a copy with records of its own,
     AgentForge moves that copy aside.
     """
-
     place = open_place(cwd)
     name = remote or place.settings.text("fleet.remote") or "origin"
     found = [fetching.fetch(place.cwd, task_id, remote=name)] if task_id else fetching.fetch_all(place.cwd, remote=name)

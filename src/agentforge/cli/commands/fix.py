@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
-from agentforge.app.conformance.fix_run import FixTarget, plan
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
+from agentforge.app.conformance.fix_run import FixPlan, FixTarget, plan
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
-from agentforge.cli.running.follow import follow, show_result
+from agentforge.cli.running.follow import Begin, follow, show_result
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import (
@@ -26,11 +26,7 @@ from agentforge.errors import UsageError
 from agentforge.pipeline.stages import FIX_ORDER
 
 if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.conformance.fix_run import FixPlan
-
     pass
-    from agentforge.cli.running.follow import Begin
 
 
 @click.command(
@@ -72,7 +68,6 @@ def fix(violation_ids: tuple[str, ...], output_format: Form, as_json: bool, **gi
     rule. If a violation is gone, the command says so and closes it.
     Exit codes: 0 done, 3 a human is asked, 5 model, 6 limit, 130 interrupted.
     """
-
     _refuse_mixtures(violation_ids, given)
     form = form_of(output_format, as_json=as_json)
     limits = limits_of(given)
@@ -102,7 +97,6 @@ def _refuse_mixtures(ids: tuple[str, ...], given: dict[str, Any]) -> None:
 
 
 def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
-
     for word in words:
         if word.lower() not in FIX_ORDER:
             raise UsageError(f"--approve {word}: no such stage of a fix", hint="one of " + ", ".join(FIX_ORDER))
@@ -111,7 +105,6 @@ def _stage_names(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _carry_out(planned: FixPlan, *, place: Place, form: Form, single: bool) -> int:
     """Drive the tasks one after the other; the exit code is the first that is not 0."""
-
     values: list[dict[str, object]] = []
 
     def show(result: RunResult) -> int:
@@ -131,7 +124,6 @@ def _carry_out(planned: FixPlan, *, place: Place, form: Form, single: bool) -> i
 
 
 def _beginning(options: StartOptions, place: Place) -> Begin:
-
     return lambda watch: start(options, settings=place.settings, environ=place.environ, watch=watch)
 
 

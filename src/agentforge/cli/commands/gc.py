@@ -22,7 +22,6 @@ class Age(click.ParamType[float]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read days here, everything else as a duration."""
-
         if isinstance(value, float):
             return value
         days = re.fullmatch(r"([0-9]+)d", str(value))
@@ -50,7 +49,6 @@ Examples:
 @json_option
 def gc(older_than: float | None, remote: bool, dry_run: bool, cwd: str | None, as_json: bool) -> int:
     """Remove worktrees of tasks that are over and, by age, delivered runs; never what is not finished or not delivered."""
-
     place = open_place(cwd)
     done = Collected()
     if remote:  # before anything of it goes here: what this machine does not have stays there

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.app.composition.assembly import Models
 from agentforge.cli.output.terminal import printable, style_for
-from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.errors import UsageError, VerificationFailed
-from agentforge.evals.history.commits import History, chosen_commits
-from agentforge.evals.history.replay import recorded, replays, summary_lines
-from agentforge.evals.history.task_set import SetFolder, tasks_from
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agentforge.cli.startup.command_context import Place
-    from agentforge.evals.history.commits import HistoryCommit, LeftOut
-    from agentforge.evals.history.replay import Replay
-    from agentforge.evals.history.task_set import Made
+from agentforge.evals.history.commits import History, HistoryCommit, LeftOut, chosen_commits
+from agentforge.evals.history.replay import Replay, recorded, replays, summary_lines
+from agentforge.evals.history.task_set import Made, SetFolder, tasks_from
 
 last_option = click.option(
     "--last",
@@ -63,7 +55,6 @@ def from_history(repository: Path, last: int, commits: str | None, out: Path, mo
     `agentforge eval run DIR` shows what AgentForge would have done with these changes, and at which cost
     (docs/howto/from-history.md).
     """
-
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits)
     folder = SetFolder.begin(out)
@@ -124,7 +115,6 @@ def replay(
     and diff. Exit code 4 means that AgentForge refused a commit. The record in DIR grows by a line for each commit, and
     the same command continues after it. docs/replays.md holds the figures of this project.
     """
-
     place, history = _opened(repository)
     asked = _asked(history, last=last, commits=commits, any_=any_)
     name = project or history.command.top.name
@@ -147,7 +137,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
     Raises:
         UsageError: no files stand beside it.
     """
-
     place = open_place(str(repository))
     history = History(repository)
     if not history.has_checkout:
@@ -158,7 +147,6 @@ def _opened(repository: Path) -> tuple[Place, History]:
 def _asked(
     history: History, *, last: int, commits: str | None, any_: bool = False
 ) -> Iterator[HistoryCommit | LeftOut]:
-
     shas = chosen_commits(commits) if commits else ()
     return history.read(last=last, shas=shas, keep=frozenset({"no-tests"}) if any_ else frozenset())
 
@@ -181,7 +169,6 @@ def _line(one: Made) -> str:
 
 def _closed(made: list[Made], place: Path, *, by_hand: bool, as_json: bool) -> int:
     """The last lines, and the exit code: 4 when no commit became a task."""
-
     tasks = [one for one in made if one.task]
     if as_json:
         write_json(

@@ -59,7 +59,6 @@ def init(
     AgentForge writes all of it, or nothing. On a terminal, it asks you, and tries your choice before it writes anything.
     With --provider, it asks only for what is missing.
     """
-
     folder = folder_of(cwd)
     now = load(folder, os.environ)
     terminal = sys.stdin.isatty() and not as_json
@@ -99,7 +98,6 @@ def init(
 
 def _stages_brought(folder: Path) -> tuple[str, ...]:
     """The files that add stages to the tasks of this project."""
-
     return tuple(str(file) for file in stage_files(project_tops(folder, os.environ), os.environ))
 
 

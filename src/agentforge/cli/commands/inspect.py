@@ -39,7 +39,6 @@ def inspect(task_id: str, step: int | None, show: str | None, raw: bool, cwd: st
 
     A step lasts until the next request, so its events include the measurements and the verdict that followed.
     """
-
     show = show or ("steps" if step is None else "action")
     place = open_place(cwd)
     folder = task_folder(place.cwd, task_id)

@@ -40,7 +40,6 @@ Examples:
 @json_option
 def init(ssh: Path | None, as_json: bool) -> int:
     """Make the key that signs deliveries from now on."""
-
     made = make_key(open_place(None).environ, ssh=ssh)
     if as_json:
         write_json({"name": made.name, "kind": made.kind, "key_id": made.public.key_id, "path": made.path})
@@ -61,7 +60,6 @@ Examples:
 @json_option
 def list_keys(as_json: bool) -> int:
     """List your own key and those of others (any NAME.pub in the keys folder)."""
-
     found = kept_keys(open_place(None).environ)
     if as_json:
         write_json([{"name": key.name, "kind": key.kind, "key_id": key.public.key_id} for key in found])
@@ -83,7 +81,6 @@ Examples:
 @json_option
 def show(as_json: bool) -> int:
     """Print the public half of your own key, as a line for `verify --key`."""
-
     key = own_key(open_place(None).environ)
     if key is None:
         raise UsageError("there is no signing key", hint="make one: agentforge keys init")

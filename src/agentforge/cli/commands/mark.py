@@ -27,7 +27,6 @@ Examples:
 @json_option
 def mark(task_id: str, word: Literal["rework", "defect"], note: str, cwd: str | None, as_json: bool) -> int:
     """Record that the delivery of task ID needed rework or had a defect; `agentforge metrics` counts it."""
-
     place = open_place(cwd)
     result = record_mark(place.cwd, task_id, word, environ=place.environ, note=note, by=user_name(place))
     if as_json:

@@ -6,12 +6,13 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
 from agentforge.app.tools import server_settings
-from agentforge.app.tools.server_check import check_servers, log_in
+from agentforge.app.tools.server_check import Checked, check_servers, log_in
+from agentforge.app.tools.server_settings import Scope
 from agentforge.cli.output.terminal import printable, style_for, table
 from agentforge.cli.running.follow import user_name
 from agentforge.cli.startup.command_context import open_place
@@ -21,10 +22,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
 from agentforge.mcp_server.ground import Ground
 from agentforge.mcp_server.server import HttpOptions, serve_http, serve_stdio
-
-if TYPE_CHECKING:
-    from agentforge.app.tools.server_check import Checked
-    from agentforge.app.tools.server_settings import Scope
 
 _SCOPES = ("user", "project")
 
@@ -70,7 +67,6 @@ Resources: agentforge://TASK/state, /trail, /audit, /diff, /artifacts/STAGE.
 @cwd_option
 def serve(over_http: bool, host: str, port: int, token_file: Path | None, read_only: bool, cwd: str | None) -> int:
     """Serve the tasks of this repository to other agents (Model Context Protocol)."""
-
     place = open_place(cwd)
     ground = Ground(cwd=place.cwd, environ=place.environ, user=user_name(place), read_only=read_only)
     if not over_http:
@@ -147,7 +143,6 @@ A server runs in the sandbox: it sees the workspace, no home and no network, unl
 @cwd_option
 def add(name: str, target: tuple[str, ...], scope: str, as_json: bool, cwd: str | None, **given: Any) -> int:
     """Add the server NAME: an address, or behind `--` the command that starts it."""
-
     return _added(name, _table(name, target, scope=scope, given=given), scope=scope, as_json=as_json, cwd=cwd)
 
 
@@ -171,7 +166,6 @@ The object is one entry of `mcpServers`, as the pages of servers show it: comman
 @cwd_option
 def add_json(name: str, text: str, scope: str, as_json: bool, cwd: str | None) -> int:
     """Add the server NAME from a JSON object, as other agents write it in .mcp.json."""
-
     return _added(name, _parsed(name, text), scope=scope, as_json=as_json, cwd=cwd)
 
 
@@ -222,7 +216,6 @@ def _added(name: str, server: Mapping[str, object], *, scope: str, as_json: bool
 @cwd_option
 def list_servers(no_start: bool, as_json: bool, cwd: str | None) -> int:
     """List the servers that a conversation here would have; each is started and asked."""
-
     place = open_place(cwd)
     found, broken = check_servers(place.cwd, place.environ, starts=not no_start)
     if as_json:
@@ -245,7 +238,6 @@ def list_servers(no_start: bool, as_json: bool, cwd: str | None) -> int:
 @cwd_option
 def get(name: str, as_json: bool, cwd: str | None) -> int:
     """Show the server NAME: where it is written down, whether it starts, what it offers."""
-
     place = open_place(cwd)
     one = check_servers(place.cwd, place.environ, only=name)[0][0]
     if as_json:
@@ -267,7 +259,6 @@ def get(name: str, as_json: bool, cwd: str | None) -> int:
 @cwd_option
 def remove(name: str, scope: str | None, as_json: bool, cwd: str | None) -> int:
     """Remove the server NAME from the file that names it."""
-
     place = open_place(cwd)
     whose = cast("Scope | None", scope)
     file = server_settings.remove_server(name, scope=whose, cwd=place.cwd, environ=place.environ)
@@ -283,7 +274,6 @@ def remove(name: str, scope: str | None, as_json: bool, cwd: str | None) -> int:
 @cwd_option
 def login(name: str, cwd: str | None) -> int:
     """Log in to the server NAME by its own page (OAuth)."""
-
     place = open_place(cwd)
     log_in(name, place.cwd, place.environ, show=lambda words: click.echo(words.strip()))
     click.echo(f"{name}: logged in.")

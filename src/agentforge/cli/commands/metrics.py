@@ -55,7 +55,6 @@ Examples:
 @json_option
 def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str | None, as_json: bool) -> int:
     """Show steps, escalations, verdicts, tokens, rework, defects, tasks per week and the time that people took."""
-
     place, day = open_place(cwd), since.date() if since else None
     value = (
         metrics_of_all(
@@ -75,7 +74,6 @@ def metrics(since: datetime | None, plot: str | None, everywhere: bool, cwd: str
 
 
 def _write_plot(path: Path, value: Mapping[str, Any]) -> None:
-
     try:
         path.write_text(bars_svg("tasks completed per week", value["productivity"]["tasks_per_week"]), "utf-8")
     except OSError as exc:
@@ -110,7 +108,6 @@ def _lines(value: Mapping[str, Any]) -> list[str]:
 
 
 def _bars(weeks: Mapping[str, int]) -> list[str]:
-
     if not weeks:
         return []
     most, mark = max(weeks.values()), "█" if style_for(sys.stdout, {}).unicode else "#"

@@ -9,12 +9,11 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.models.grade import grade, is_graded_by_itself
-from agentforge.app.models.probe import probe
+from agentforge.app.models.grade import Graded, grade, is_graded_by_itself
+from agentforge.app.models.probe import Probed, probe
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import UsualGroup
@@ -24,16 +23,10 @@ from agentforge.config.local_servers import running_server
 from agentforge.config.model_choice import choose
 from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
-from agentforge.local.catalogue import default_entry, entry_of, find, kept_models
+from agentforge.local.catalogue import CatalogueEntry, Kept, default_entry, entry_of, find, kept_models
 from agentforge.local.places import PlaceAnswer, places_of, pull_from
 from agentforge.local.shared_server import all_living, stop_all
-from agentforge.local.sources import source_of
-
-if TYPE_CHECKING:
-    from agentforge.app.models.grade import Graded
-    from agentforge.app.models.probe import Probed
-    from agentforge.local.catalogue import CatalogueEntry, Kept
-    from agentforge.local.sources import Source
+from agentforge.local.sources import Source, source_of
 
 
 @click.group(
@@ -71,7 +64,6 @@ def pull(name: str | None, place: str | None, agreed: bool, as_json: bool) -> in
     AgentForge tries these places in turn: local.mirror of your settings, the hub (or HF_ENDPOINT), and parts on your
     own Python index.
     """
-
     return pull_model(name or "", place=open_place(None), source=place, agreed=agreed, as_json=as_json)
 
 
@@ -119,7 +111,6 @@ Examples:
 @json_option
 def list_models(as_json: bool) -> int:
     """List the models of the catalogue, which of them you have, and the model servers that run now."""
-
     folder = local_dir(open_place(None).environ)
     kept, living, other = kept_models(folder), all_living(folder / "serving"), running_server()
     if as_json:
@@ -159,7 +150,6 @@ def test(name: str | None, quick: bool, as_json: bool) -> int:
 
     Without a name, AgentForge tries the model that a run would use here. Exit code 0 means that it answers.
     """
-
     place = open_place(None)
     flag = _named(name)
     probed = probe(flag, settings=place.settings, environ=place.environ)
@@ -188,7 +178,6 @@ Examples:
 @json_option
 def stop(as_json: bool) -> int:
     """End the servers of local models now. They end by themselves when nobody asked them for ten minutes."""
-
     ended = stop_all(local_dir(open_place(None).environ) / "serving")
     if as_json:
         write_json([{"pid": one.pid, "file": one.file} for one in ended])
@@ -202,13 +191,11 @@ def stop(as_json: bool) -> int:
 
 def _named(name: str | None) -> str | None:
     """A model of the catalogue may be named without its provider."""
-
     return f"local/{name}" if name and find(name) is not None else name
 
 
 def _agree(entry: CatalogueEntry, kept: Kept, places: tuple[Source, ...], *, agreed: bool) -> None:
     """Say what would be downloaded, and ask once."""
-
     click.echo(f"{entry.title}: {_mb(entry.bytes)}, licence {entry.licence} ({entry.licence_url})", err=True)
     click.echo("from " + ", else ".join(place.name for place in places), err=True)
     click.echo(f"to   {kept.path}" + (f" ({_mb(kept.there)} of it are here)" if kept.there else ""), err=True)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.intake.notifications import open_desk, tell_due, try_ways
+from agentforge.app.intake.notifications import DeliveryAttempt, open_desk, tell_due, try_ways
 from agentforge.app.intake.repositories import problem_of
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.repositories import known_repositories
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.intake.notifications import DeliveryAttempt
 
 
 @click.command(
@@ -37,7 +33,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
     A run that is being worked on notifies people itself. Nobody gets the same message twice.
     """
-
     place = open_place(cwd)
     if not place.settings.table("notify"):
         raise UsageError(
@@ -70,7 +65,6 @@ def notify(is_test: bool, everywhere: bool, cwd: str | None, as_json: bool) -> i
 
 def _repositories(place: Place) -> list[Path]:
     """Those of the registry that are where it says; others are named on standard error."""
-
     found = []
     for entry in known_repositories(place.environ).values():
         problem = problem_of(entry)

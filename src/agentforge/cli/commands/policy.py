@@ -7,18 +7,17 @@ import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from agentforge.cli.output.terminal import printable, style_for, table
-from agentforge.cli.startup.command_context import open_place
+from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import home_dir, project_top
 from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.errors import UsageError
-from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.decision import Decision, Policy, decide_command
 from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Consent, Mode
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import RULE_DAYS
@@ -28,10 +27,6 @@ from agentforge.toolbox import find, names
 from agentforge.tools.base import ToolError
 from agentforge.tools.dispatch.approval import decide_tool
 from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
-
-if TYPE_CHECKING:
-    from agentforge.cli.startup.command_context import Place
-    from agentforge.safety.policy.decision import Decision
 
 _EXIT = {"allow": 0, "ask": 3, "deny": 4}
 
@@ -75,7 +70,6 @@ def test(
     command: str | None, tool: str | None, arguments: str, mode: str | None, cwd: str | None, as_json: bool
 ) -> int:
     """Say what AgentForge would do with a shell command or another tool's call, part by part."""
-
     if (command is None) == (tool is None):
         raise UsageError("give a command or --tool", hint="agentforge policy test 'git status'")
     policy_here = policy_of(open_place(cwd), mode)
@@ -118,7 +112,6 @@ Examples:
 @json_option
 def add(verdict: str, rule: str, days: int | None, for_ever: bool, as_json: bool) -> int:
     """Write a RULE into your own settings; rules of a project stand in its own."""
-
     if days is not None and for_ever:
         raise UsageError("--days and --for-ever cannot be used together", hint="give one of them")
     if ")" in rule and rule.rpartition(")")[2].strip():
@@ -143,7 +136,6 @@ def _of_tool(name: str | None, arguments: str, policy_here: Policy) -> Decision:
     Raises:
         UsageError: no such tool, or arguments that it does not take.
     """
-
     if name not in names():
         raise UsageError(f"there is no tool {name!r}", hint=f"one of {', '.join(names())}")
     found = find((name,))[name]
@@ -165,7 +157,6 @@ Examples:
 @json_option
 def modes(as_json: bool) -> int:
     """Show what each mode allows, asks about and refuses."""
-
     if as_json:
         write_json(
             {mode.value: {kind.value: verdict.value for kind, verdict in row.items()} for mode, row in TABLE.items()}
@@ -219,7 +210,6 @@ def policy_of(place: Place, mode: str | None) -> Policy:
     Raises:
         ConfigError: an unknown mode, a rule that cannot be read.
     """
-
     root = (project_top(place.cwd, place.environ) or place.cwd).resolve()
     ground = PathPolicy(
         root=str(root), folder=str(place.cwd.resolve()), home=str(home_dir(place.environ)), real=real_path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agentforge.app.pull_requests.request import PullOptions, pull
-from agentforge.app.pull_requests.review import Wanted, ci_result, find, pull_record, request_of
+from agentforge.app.pull_requests.review import Found, Wanted, ci_result, find, pull_record, request_of
 from agentforge.app.tasks.runs import start as start_task
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
@@ -31,9 +31,6 @@ from agentforge.cli.startup.options import (
     trust_option,
 )
 from agentforge.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentforge.app.pull_requests.review import Found
 
 _CI_EXITS = {"passed": 0, "none": 0, "failed": 4, "pending": 6}
 
@@ -138,7 +135,6 @@ def go_on(task_id: str, output_format: Form, as_json: bool, **given: Any) -> int
 
 
 def _checks(task_id: str, place: Place, given: dict[str, Any], *, as_json: bool) -> int:
-
     wait = given["wait"]
     result = ci_result(
         place.cwd,
@@ -157,7 +153,6 @@ def _checks(task_id: str, place: Place, given: dict[str, Any], *, as_json: bool)
 
 def _tell(found: Found, *, form: Form) -> int:
     """Show what would be answered, or that there is nothing."""
-
     if form != "text":
         value = {
             "task_id": found.last.state.identity.run_id,
@@ -176,7 +171,6 @@ def _tell(found: Found, *, form: Form) -> int:
 
 def _answer(found: Found, place: Place, given: dict[str, Any], *, form: Form) -> int:
     """Start the task that answers, and follow it."""
-
     place = ensure_trust(place, given=given["trust"])
     last = found.last.state
     options = StartOptions(

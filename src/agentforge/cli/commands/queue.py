@@ -6,7 +6,6 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,13 +16,9 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.repositories import known_repositories, unknown_repository
-from agentforge.fleet.database import database_url, open_database
-from agentforge.fleet.ledger import LIVE, Ledger
+from agentforge.fleet.database import Database, database_url, open_database
+from agentforge.fleet.ledger import LIVE, Job, Ledger
 from agentforge.fleet.schedules import Schedules
-
-if TYPE_CHECKING:
-    from agentforge.fleet.database import Database
-    from agentforge.fleet.ledger import Job
 
 
 @click.group(
@@ -107,7 +102,6 @@ def resume(task: str | None, cwd: str | None) -> int:
 @cwd_option
 def cancel(task: str, cwd: str | None) -> int:
     """Take TASK, or a schedule, out of the queue; the task itself stays and can be resumed by hand, or aborted."""
-
     place, database, ledger = _opened(cwd)
     schedules = Schedules(database)
     if any(item.id == task for item in schedules.all()):
@@ -119,7 +113,6 @@ def cancel(task: str, cwd: str | None) -> int:
 
 
 def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
-
     here, repo = top_of(place.cwd), None
     name, slash, rest = task.rpartition("/")
     if slash:
@@ -133,7 +126,6 @@ def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
 
 
 def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
-
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))
     return place, database, Ledger(database)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from agentforge.app.refactoring.refactor_run import Refactoring, apply, as_task, planned, tested
+from agentforge.app.refactoring.refactor_run import Refactoring, TestResult, apply, as_task, planned, tested
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.terminal import printable, printable_lines
@@ -17,9 +17,6 @@ from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
 from agentforge.python_refactoring.request import RefactoringRequest
-
-if TYPE_CHECKING:
-    from agentforge.app.refactoring.refactor_run import TestResult
 
 Command = Callable[..., Any]
 _SHARED = (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.history.replay import replay_run, replayed_value
-from agentforge.app.history.transplant import transplant_run, transplanted_value
+from agentforge.app.history.replay import Replayed, replay_run, replayed_value
+from agentforge.app.history.transplant import Transplanted, transplant_run, transplanted_value
 from agentforge.app.sessions.replay import replay_session
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.startup.command_context import Place, open_place
@@ -17,10 +16,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import data_dir
 from agentforge.errors import UsageError
 from agentforge.store.sessions.folders import session_ids
-
-if TYPE_CHECKING:
-    from agentforge.app.history.replay import Replayed
-    from agentforge.app.history.transplant import Transplanted
 
 _DIFFERS = 4
 _VALUE = 200
@@ -67,7 +62,6 @@ def replay(
 
 
 def _is_session(place: Place, text: str) -> bool:
-
     return sum(name.startswith(text) for name in session_ids(data_dir(place.environ))) == 1
 
 
@@ -90,7 +84,6 @@ def _session(place: Place, text: str, *, actions_only: bool, as_json: bool) -> i
 
 
 def _told(result: Replayed) -> list[str]:
-
     lines = [f"changed since the run began: {', '.join(result.changed)}"] if result.changed else []
     found = result.divergence
     if found is None:
@@ -106,7 +99,6 @@ def _told(result: Replayed) -> list[str]:
 
 
 def _actions(task_id: str, onto: str | None, branch: str | None, *, place: Place, as_json: bool) -> int:
-
     result = transplant_run(place.cwd, task_id, onto=onto, branch=branch)
     if as_json:
         write_json(transplanted_value(result))

@@ -47,7 +47,6 @@ Examples:
 @json_option
 def add(path: str, name: str, default_branch: str, contracts_path: str, as_json: bool) -> int:
     """Put the repository around PATH into the list; one that was moved keeps its name."""
-
     environ = open_place(None).environ
     entry = add_repository(
         folder_of(path, hint="name the folder of a repository"),
@@ -67,7 +66,6 @@ def add(path: str, name: str, default_branch: str, contracts_path: str, as_json:
 @json_option
 def list_repositories(as_json: bool) -> int:
     """List the repositories and what is wrong with them."""
-
     place = open_place(None)
     rows = list(known_repositories(place.environ, project=top_of(place.cwd)).values())
     if as_json:
@@ -100,7 +98,6 @@ def list_repositories(as_json: bool) -> int:
 @json_option
 def remove(name: str, as_json: bool) -> int:
     """Take NAME out of the list; its files and tasks stay where they are."""
-
     entry = remove_entry(open_place(None).environ, name)
     if as_json:
         write_json({"name": entry.name, "path": str(entry.path), "removed": True})

@@ -88,7 +88,6 @@ def _ask_everything(given: dict[str, Any], *, form: Form) -> int:
     Raises:
         UsageError: a decision without the question that it is about, or nobody sits at a terminal.
     """
-
     if any(given[name] not in (None, "", False) for name in ("answer", "approve", "reject", "abort", "reopen")):
         raise UsageError("a decision was given, but no question", hint="see: agentforge escalations list")
     if not somebody_is_here(form):

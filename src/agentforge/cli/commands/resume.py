@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from agentforge.app.composition import task_queries as looking
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.sync.fetch import fetch_newer
 from agentforge.app.tasks import runs as tasks
 from agentforge.app.tasks.limit_changes import BUDGET, GivenLimits
@@ -28,9 +29,6 @@ from agentforge.cli.startup.options import (
     raised_limit_options,
     trust_option,
 )
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
 
 
 @click.command(
@@ -64,7 +62,6 @@ def resume(task_id: str, output_format: Form, as_json: bool, **given: Any) -> in
 
     Limits given here replace those of the task; +N raises a limit by N. They also answer its question about an exhausted limit.
     """
-
     limits = limits_of(given)
     given_budget = {} if given["budget"] is None else {BUDGET: None if given["budget"] == "none" else given["budget"]}
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
@@ -94,7 +91,6 @@ Examples:
 @form_options
 def abort(task_id: str, reason: str, cwd: str | None, output_format: Form, as_json: bool) -> int:
     """End task ID for good; its record stays."""
-
     place = open_place(cwd)
     result = end_task(place.cwd, task_id, reason=reason, settings=place.settings, environ=place.environ)
     show_result(result, place=place, form=form_of(output_format, as_json=as_json))
@@ -115,7 +111,6 @@ def drive_on(
     Returns:
         The exit code.
     """
-
     _bring(task_id, place, form=form)
     planned = _finished_plan(task_id, place)
     if planned is not None:
@@ -146,7 +141,6 @@ def drive_on(
 
 def _bring(task_id: str, place: Place, *, form: Form) -> None:
     """Fetch a task that is not here, or that went on elsewhere."""
-
     found = fetch_newer(place.cwd, task_id, settings=place.settings)
     if found is not None and form == "text":
         words = (
@@ -159,7 +153,6 @@ def _bring(task_id: str, place: Place, *, form: Form) -> None:
 
 def _finished_plan(task_id: str, place: Place) -> RunResult | None:
     """The plan of that name when it is over: what goes on then are its parts."""
-
     if first_record(looking.task_folder(place.cwd, task_id)).get("workflow") != "split":
         return None
     result = looking.load(place.cwd, task_id)

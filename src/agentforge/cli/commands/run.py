@@ -45,6 +45,8 @@ from agentforge.cli.startup.options import Bound, Duration, cwd_option, form_of,
 from agentforge.cli.startup.stdin import piped_text
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from agentforge.events.kinds import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.safety.text.hygiene import clean
 from agentforge.session.performer import last_words
 
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 
     pass
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 _MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 _NUMBER, _MONEY = Bound(int), Bound(float)
@@ -214,7 +214,6 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
 
 
 def _show(value: dict[str, Any], *, streamed: bool, work: tuple[str, ...]) -> None:
-
     if not streamed and value["result"]:
         sys.stdout.write(value["result"].rstrip("\n") + "\n")
     sys.stdout.flush()
@@ -243,7 +242,6 @@ def _opened(options: ChatOptions, place: Place, form: Form, *, pieces: bool) -> 
 
 def _face(form: Form, *, pieces: bool) -> Nobody:
     """Nobody is here; what happens is streamed where somebody looks."""
-
     if form == "stream-json":
         return Nobody(heard=_tell, delta=_tell_partial if pieces else None, child=_tell_child)
     if form == "text" and sys.stdout.isatty():
@@ -252,7 +250,6 @@ def _face(form: Form, *, pieces: bool) -> Nobody:
 
 
 def _tell(event: Event, state: RunState) -> None:
-
     for line in event_lines(event, state):
         write_json(line, form="stream-json")
 
@@ -299,7 +296,6 @@ def _tell_call(event: Event, state: RunState) -> None:
 
 
 def _stream(text: str) -> None:
-
     sys.stdout.write(clean(text))
     sys.stdout.flush()
 
@@ -363,7 +359,6 @@ def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _prompt(prompt: str | None, *, resumes: bool) -> tuple[str, tuple[str, ...]]:
     """The prompt, and what stands on standard input beside it."""
-
     if prompt not in (None, "-"):
         assert prompt is not None
         if not prompt.strip():

@@ -51,7 +51,6 @@ def sessions() -> None:
 @json_option
 def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the sessions, the most recently used one first."""
-
     place = open_working_place(cwd)
     rows = all_sessions(place.environ, cwd=place.cwd if here else None)
     if as_json:
@@ -85,7 +84,6 @@ def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bo
 @json_option
 def show(session: str, cwd: str | None, as_json: bool) -> int:
     """Show one session: its report and its last messages."""
-
     state = session_state(open_working_place(cwd).environ, session)
     value = report_value(state)
     if as_json:
@@ -105,7 +103,6 @@ def show(session: str, cwd: str | None, as_json: bool) -> int:
 @json_option
 def search(text: str, cwd: str | None, as_json: bool) -> int:
     """Find TEXT in what was said in any session."""
-
     if not text.strip():
         raise UsageError("there is no text to search for")
     hits = search_sessions(open_working_place(cwd).environ, text)
@@ -127,7 +124,6 @@ def search(text: str, cwd: str | None, as_json: bool) -> int:
 @cwd_option
 def rename(session: str, name: str, cwd: str | None) -> int:
     """Give session ID the name NAME."""
-
     click.echo(f"{rename_session(open_working_place(cwd).environ, session, name)} is called {name}")
     return 0
 
@@ -139,7 +135,6 @@ def rename(session: str, name: str, cwd: str | None) -> int:
 @json_option
 def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
     """Begin a new session with the conversation of ID; of a damaged one with what can still be read."""
-
     place = open_working_place(cwd)
     made = fork_session(place.environ, session, settings=place.settings, name=name, tell=_tell)
     write_json({"session_id": made}) if as_json else click.echo(made)
@@ -152,7 +147,6 @@ def fork(session: str, name: str, cwd: str | None, as_json: bool) -> int:
 @cwd_option
 def delete(session: str, yes: bool, cwd: str | None) -> int:
     """Remove session ID with its checkpoints; your files stay as they are."""
-
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError(f"deleting {session} needs confirmation", hint="pass --yes")
@@ -183,7 +177,6 @@ Examples:
 @cwd_option
 def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
     """Write session ID, else the last one, as a document; or the replies of task ID, so that it can be played again."""
-
     place = open_working_place(cwd)
     if form == "recording":
         text = _recording(place.cwd, session)
@@ -200,7 +193,6 @@ def export(session: str, form: str, output: str | None, cwd: str | None) -> int:
 
 
 def _recording(cwd: Path, task: str) -> str:
-
     if not task:
         raise UsageError(
             "no task was named", hint="agentforge export TASK --format recording; `agentforge status` lists them"
@@ -220,7 +212,6 @@ Examples:
 @json_option
 def report(session: str, cwd: str | None, as_json: bool) -> int:
     """Show the report of a session: what was done, used and changed."""
-
     environ = open_working_place(cwd).environ
     value = report_value(session_state(environ, session or _last(environ)))
     write_json(value) if as_json else click.echo("\n".join(report_lines(value)))
@@ -229,7 +220,6 @@ def report(session: str, cwd: str | None, as_json: bool) -> int:
 
 def _last(environ: Mapping[str, str]) -> str:
     """The session that was used last, wherever."""
-
     rows = [row for row in all_sessions(environ) if not row.problem and not row.imported]
     if not rows:
         raise UsageError("there is no session yet", hint='begin one: agentforge run "..."')

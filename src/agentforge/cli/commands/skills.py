@@ -36,7 +36,6 @@ def skills() -> None:
 @json_option
 def list_skills(cwd: str | None, as_json: bool) -> int:
     """List the skills that a session here would know, and those that are skipped."""
-
     place = open_place(cwd)
     catalogue, notices = look_for_skills(place.cwd, settings=place.settings, environ=place.environ)
     found = list(catalogue.skills.values())
@@ -60,7 +59,6 @@ def list_skills(cwd: str | None, as_json: bool) -> int:
 @json_option
 def validate(path: str, as_json: bool) -> int:
     """Check the skill at PATH (its folder or its SKILL.md) by the specification; exit code 4 when something is wrong."""
-
     given = Path(path).expanduser().absolute()
     file = given / FILE if given.is_dir() else given
     try:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.tasks.added_stages import added_now
+from agentforge.app.tasks.added_stages import Added, added_now
 from agentforge.cli.output.terminal import style_for, table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
@@ -17,9 +16,6 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import project_tops
 from agentforge.errors import TrustRequired
 from agentforge.pipeline.stages import ALIASES, load_stages
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.added_stages import Added
 
 
 @click.command(
@@ -45,7 +41,6 @@ def stages(workflow: str, cwd: str | None, as_json: bool) -> int:
 
     The list includes the stages that the project, you or a package add to `start`, each with its origin.
     """
-
     added = _added(cwd) if workflow == "start" else {}
     found = load_stages("" if workflow == "start" else workflow, added={name: one.stage for name, one in added.items()})
     rows = [
@@ -81,7 +76,6 @@ def _cells(row: Mapping[str, object], *, wide: bool) -> list[str]:
 
 def _added(cwd: str | None) -> dict[str, Added]:
     """The stages from outside; where nobody agreed to them yet, that is said and the others are listed."""
-
     place = open_place(cwd)
     top = project_tops(place.cwd, place.environ)[0]
     try:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.tasks.added_stages import names_now
 from agentforge.app.tasks.runs import start as start_task
-from agentforge.app.tasks.start_options import StartOptions
+from agentforge.app.tasks.start_options import StartOptions, Watch
 from agentforge.cli.running.detachment import enqueue, schedule
 from agentforge.cli.running.follow import follow
 from agentforge.cli.running.trust_prompt import ensure_trust
@@ -30,12 +32,6 @@ from agentforge.cli.startup.options import (
 from agentforge.errors import UsageError
 from agentforge.pipeline.stages import ALIASES
 from agentforge.store.tasks.folders import find_task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.start_options import Watch
 
 _MAX_REQUEST_BYTES = 1_000_000
 
@@ -203,7 +199,6 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
     Raises:
         UsageError: a flag that cannot be read.
     """
-
     return StartOptions(
         request=request,
         cwd=place.cwd,
@@ -247,7 +242,6 @@ def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ..
     Raises:
         UsageError: a word that names no stage.
     """
-
     names = set()
     for word in words:
         name = ALIASES.get(word.lower(), word.lower())

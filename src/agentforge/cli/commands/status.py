@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,10 +19,7 @@ from agentforge.cli.startup.form import Form, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
 from agentforge.store.log.reader import load_state
-from agentforge.store.tasks.folders import task_row
-
-if TYPE_CHECKING:
-    from agentforge.store.tasks.folders import TaskRow
+from agentforge.store.tasks.folders import TaskRow, task_row
 
 _MOST_PAUSED = 3
 _NO_REPOSITORIES = "no repositories yet; add one: agentforge repo add PATH"
@@ -48,7 +44,6 @@ def status(
     task_id: str | None, everywhere: bool, watched: bool, cwd: str | None, output_format: Form, as_json: bool
 ) -> int:
     """Show the tasks of this repository, or task ID; the start of an id is enough."""
-
     place = open_place(cwd)
     form = form_of(output_format, as_json=as_json)
     if everywhere and task_id is not None:
@@ -81,7 +76,6 @@ def _show(place: Place, *, form: Form, everywhere: bool, watched: bool) -> int:
 
 
 def _show_everywhere(place: Place, *, form: Form) -> int:
-
     rows = all_repositories(place.cwd, place.environ)
     line = line_for((task for row in rows for task in row.tasks), place)
     if form == "text":
@@ -92,7 +86,6 @@ def _show_everywhere(place: Place, *, form: Form) -> int:
 
 
 def _watch_one(task_id: str, place: Place) -> int:
-
     folder = task_folder(place.cwd, task_id)
 
     def words() -> str:
@@ -103,7 +96,6 @@ def _watch_one(task_id: str, place: Place) -> int:
 
 
 def _text(place: Place, *, everywhere: bool) -> str:
-
     if not everywhere:
         return _listing_text(looking.listing(place.cwd), place)
 

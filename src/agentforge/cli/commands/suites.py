@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -14,27 +14,20 @@ from agentforge import __version__
 from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
-from agentforge.config.suite_record import LastRun, remember
+from agentforge.config.suite_record import LastRun, Suite, remember
 from agentforge.errors import VerificationFailed
 from agentforge.evals.attack_case import chosen_cases, everyday_commands
-from agentforge.evals.attack_run import attacks_summary, attacks_value, refused_everyday, run_attacks
-from agentforge.evals.case import playable
+from agentforge.evals.attack_run import AttackResult, attacks_summary, attacks_value, refused_everyday, run_attacks
+from agentforge.evals.case import Case, playable
 from agentforge.evals.cheat_case import chosen_names, load_case
 from agentforge.evals.ground import EvalFixture, scratch
 from agentforge.evals.honest_case import chosen_honest, load_honest
 from agentforge.evals.injection_case import chosen_injections, load_injection
-from agentforge.evals.injection_run import injections_line, run_injection
-from agentforge.evals.suites import closing_line, honest_line, run_cases, run_honest
+from agentforge.evals.injection_run import InjectionResult, injections_line, run_injection
+from agentforge.evals.side_run import SideResult
+from agentforge.evals.suites import CaseResult, closing_line, honest_line, run_cases, run_honest
 from agentforge.evals.switched_off import run_without, tricks_of
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.config.suite_record import Suite
-    from agentforge.evals.attack_run import AttackResult
-    from agentforge.evals.case import Case
-    from agentforge.evals.injection_run import InjectionResult
-    from agentforge.evals.side_run import SideResult
-    from agentforge.evals.suites import CaseResult
 
 Result = TypeVar("Result")
 _names = click.argument("names", nargs=-1, metavar="[NAME]...")
@@ -200,7 +193,6 @@ def _told(value: dict[str, object], closing: str, *, held: bool, as_json: bool) 
 
 
 def _keep(suite: Suite, summary: str, *, held: bool) -> None:
-
     remember(suite, LastRun(ok=held, summary=summary, at=utc_now(), version=__version__), os.environ)
 
 

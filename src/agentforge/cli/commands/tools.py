@@ -41,7 +41,6 @@ Examples:
 @json_option
 def list_tools(work_mode: str, as_json: bool) -> int:
     """List the tools that can be called here; servers that were never seen are started to ask them."""
-
     listed = tool_list(Path.cwd(), os.environ, work_mode=work_mode)
     if as_json:
         write_json({"tools": [one.value() for one in listed.tools], "refused": dict(listed.refused)})

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -24,15 +24,11 @@ from agentforge.evals.trials.export import export
 from agentforge.evals.trials.page import report_html
 from agentforge.evals.trials.play import variant_of
 from agentforge.evals.trials.report import report_lines, report_value, row_line
-from agentforge.evals.trials.results import TrialPlan, begin, find, held, kept, load
+from agentforge.evals.trials.results import Results, TrialPlan, begin, find, held, kept, load
+from agentforge.evals.trials.task import EvalTask
 from agentforge.evals.trials.task_pool import digests_of, playable, run_missing
-from agentforge.evals.trials.task_sets import chosen, known_sets, load_set
+from agentforge.evals.trials.task_sets import TaskSet, chosen, known_sets, load_set
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.evals.trials.results import Results
-    from agentforge.evals.trials.task import EvalTask
-    from agentforge.evals.trials.task_sets import TaskSet
 
 _MARKS = {"right": ("done", "green"), "wrong": ("failed", "red")}
 
@@ -88,7 +84,6 @@ def run_set(set_: str, models: tuple[str, ...], as_json: bool, **given: Any) -> 
     wrong, escalated or failed; every row names the folder with its repository and trail. `--model scripted` plays the answers
     that come with the tasks, `--model scripted:wrong` their wrong ones. Exit codes: 0 done, 4 something wrong was delivered.
     """
-
     against = find(given["against"], _home()) if given["against"] else None
     loaded = load_set(set_)
     results, tasks = _opened(loaded, _asked_models(models), given)
@@ -141,7 +136,6 @@ Examples:
 @json_option
 def show_evaluation(evaluation: str | None, against: str | None, html: Path | None, as_json: bool) -> int:
     """Show an evaluation again, the last one by default: figures, rows, and what changed since another one."""
-
     results = find(evaluation, _home())
     value = report_value(results, against=find(against, _home()) if against else None)
     if not as_json:
@@ -169,7 +163,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
     Inspect: inspect eval DIR/tasks.py --model PROVIDER/NAME. Harbor: harbor run --path DIR --agent NAME.
     """
-
     loaded = load_set(set_)
     tasks = chosen(loaded.tasks, only=only, limit=first)
     count = export(tasks, folder, form=form, set_name=loaded.name)
@@ -179,7 +172,6 @@ def export_set(set_: str, folder: Path, form: Any, only: tuple[str, ...], first:
 
 def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Results, dict[str, EvalTask]]:
     """The evaluation to be played: a new one, or one that was broken off."""
-
     tasks = playable(chosen(loaded.tasks, only=given["only"], limit=given["first"]), models)
     digests = digests_of(tasks)
     plan = TrialPlan(
@@ -208,7 +200,6 @@ def _opened(loaded: TaskSet, models: tuple[str, ...], given: Mapping[str, Any]) 
 
 
 def _unfinished(plan: Any) -> Results:
-
     for one in kept(_home()):
         if (one.plan.digest, one.plan.models) == (plan.digest, plan.models) and not one.complete:
             return one
@@ -219,7 +210,6 @@ def _unfinished(plan: Any) -> Results:
 
 
 def _played(results: Results, tasks: Mapping[str, EvalTask], *, processes: int, quiet: bool) -> Results:
-
     style = style_for(sys.stdout, os.environ)
     width = max(len(name) for name in tasks)
     if not quiet:
@@ -237,7 +227,6 @@ def _mark(verdict: str, style: Style) -> str:
 
 
 def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int:
-
     if html is not None:
         try:
             html.write_text(report_html(value, beside=html.absolute().parent), "utf-8")
@@ -252,7 +241,6 @@ def _shown(value: Mapping[str, Any], *, html: Path | None, as_json: bool) -> int
 
 def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool) -> int:
     """0 when every model has enough right."""
-
     few = [one for one in models if percent is not None and 100 * (one["right"]["rate"] or 0) < percent]
     if few and not as_json:
         names = ", ".join(f"{one['model']} {one['right']['n']} of {one['tasks']}" for one in few)
@@ -261,7 +249,6 @@ def _enough(models: list[dict[str, Any]], percent: int | None, *, as_json: bool)
 
 
 def _listed_tasks(loaded: TaskSet, *, as_json: bool) -> int:
-
     if as_json:
         rows = [
             {name: part for name, part in task.value.items() if name not in ("hidden", "answers")}
@@ -314,7 +301,6 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
         ModelNotConfigured: there is none.
         ConfigError: a name that means no model, before anything is played.
     """
-
     place = open_place(None)
     found = []
     for name in names or (None,):
@@ -331,5 +317,4 @@ def _asked_models(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _home() -> Path:
     """The folder of kept evaluations."""
-
     return data_dir(os.environ) / "evals"

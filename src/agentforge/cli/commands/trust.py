@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,11 +13,8 @@ from agentforge.cli.running.trust_prompt import show, tops_of
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
-from agentforge.config.trust import grant, require_trust, revoke as forget, trusted, trusted_projects
+from agentforge.config.trust import Trust, grant, require_trust, revoke as forget, trusted, trusted_projects
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.config.trust import Trust
 
 
 class _PathOrCommand(click.Group):
@@ -73,7 +69,6 @@ def grant_path(outer: tuple[bool, bool], path: str, as_json: bool, yes: bool) ->
 @json_option
 def list_projects(as_json: bool) -> int:
     """List the projects that are trusted, and whether they changed since."""
-
     environ = open_place(None, trusting=True).environ
     rows = []
     for one in trusted_projects(environ):
@@ -101,7 +96,6 @@ def list_projects(as_json: bool) -> int:
 @click.argument("path", default=".")
 def revoke(path: str) -> int:
     """Forget that a project was trusted."""
-
     place = _place_or_gone(path)
     known = forget(place[0], place[1].environ)
     click.echo(f"{printable(str(place[0]))} is {'no longer trusted' if known else 'not among the trusted projects'}")
@@ -109,7 +103,6 @@ def revoke(path: str) -> int:
 
 
 def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
-
     place = open_place(path, trusting=True)
     found = [trusted(top, place.environ) for top in tops_of(place)]
     if not all(_agree(one, place, quiet=as_json, yes=yes) for one in found):
@@ -125,7 +118,6 @@ def _grant(path: str | None, *, as_json: bool, yes: bool) -> int:
 
 def _agree(found: Trust, place: Place, *, quiet: bool, yes: bool) -> bool:
     """Show what is new and take the answer; nobody there and no --yes is an error that names the files."""
-
     if not found.changes:
         return True
     if not quiet:
@@ -150,7 +142,6 @@ def _value(found: Trust) -> dict[str, object]:
 
 def _place_or_gone(path: str) -> tuple[Path, Place]:
     """A project's top, or the path as it is when the folder is gone."""
-
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
         return folder, open_place(None, trusting=True)

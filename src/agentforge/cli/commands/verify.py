@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,7 @@ from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-
-if TYPE_CHECKING:
-    from agentforge.proof.report import Report
+from agentforge.proof.report import Report
 
 
 @click.command(
@@ -39,7 +36,6 @@ Exit code: 0 everything holds, 4 something does not hold, 9 something was altere
 @json_option
 def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as_json: bool) -> int:
     """Check chain, digests, contracts, rules, views, anchors and signature, from the files alone."""
-
     place = open_place(cwd)
     options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun)
     report = verify_target(options, environ=place.environ)
@@ -51,7 +47,6 @@ def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as
 
 
 def _lines(report: Report) -> list[str]:
-
     width = max((len(check.name) for check in report.checks), default=0)
     rows = [
         f"{'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {printable(check.detail)}" for check in report.checks

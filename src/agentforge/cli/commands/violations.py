@@ -45,7 +45,6 @@ Examples:
 @json_option
 def list_violations(with_all: bool, rule: str | None, cwd: str | None, as_json: bool) -> int:
     """List the violations that are open."""
-
     rows = [row for row in listed(folder_of(cwd)) if with_all or row["status"] == "open"]
     rows = [row for row in rows if rule is None or is_of_rule(row, rule)]
     if as_json:
@@ -82,7 +81,6 @@ Examples:
 @json_option
 def show(violation_id: str, cwd: str | None, as_json: bool) -> int:
     """Show violation ID; the start of an id is enough."""
-
     row = named(folder_of(cwd), violation_id)
     if as_json:
         write_json(row)

@@ -28,7 +28,6 @@ Examples:
 @cwd_option
 def watch(folder: str, once: bool, period: float, cwd: str | None) -> int:
     """Put a task into the queue for every .md, .txt or .json file that appears in FOLDER; the same content counts once."""
-
     place = open_place(cwd)
     path = Path(folder).expanduser().absolute()
     watched = WatchedFolder(path, repository(place.cwd), environ=place.environ, tell=lambda line: click.echo(line))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
 
@@ -13,9 +13,6 @@ from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.fleet.triggers import enqueue_source
 from agentforge.fleet.webhook import make_server, read_secret
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 
 @click.command(
@@ -37,7 +34,6 @@ def serve_webhook(secret_file: str, host: str, port: int, label: str, cwd: str |
 
     A delivery must be signed (HMAC SHA-256, X-Hub-Signature-256); a repeated delivery starts nothing.
     """
-
     place = open_place(cwd)
     repo = repository(place.cwd)
     server = make_server(

@@ -32,7 +32,6 @@ def worker(concurrency: int | None, until_empty: bool, cwd: str | None) -> int:
     Ctrl-C or SIGTERM: every task finishes its step and goes back into the queue; the second time they end at once. If a
     worker dies, another one takes over its tasks.
     """
-
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))
     plan = plan_of(place.settings, concurrency=concurrency, until_empty=until_empty)

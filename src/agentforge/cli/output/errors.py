@@ -107,7 +107,6 @@ def report_internal(error: Exception, *, form: Form, environ: Mapping[str, str])
 
 def _debugs(environ: Mapping[str, str]) -> bool:
     """Whether the user set `debug`: then an error that nobody foresaw is shown whole."""
-
     try:
         return load(Path.cwd(), environ).flag("debug")
     except (AgentForgeError, OSError):  # what is wrong with the settings is not what is reported here

@@ -18,12 +18,12 @@ from agentforge.cli.running.detachment import row_value
 from agentforge.cli.startup.streams import reader_left
 from agentforge.errors import EXIT_DONE, IntegrityError, StorageError
 from agentforge.events.kinds.dependencies import part_label
+from agentforge.fleet.places import Line
 from agentforge.store.log.reader import load_state
+from agentforge.store.tasks.folders import TaskRow
 
 if TYPE_CHECKING:
     from agentforge.app.intake.repositories import RepositoryRow
-    from agentforge.fleet.places import Line
-    from agentforge.store.tasks.folders import TaskRow
 
 
 _WORDS = {"running": "IN_PROGRESS", "delivered": "DELIVERED ✓", "analyzed": "ANALYZED ✓"}
@@ -94,7 +94,6 @@ def standing_words(task: TaskRow, line: Line | None = None) -> str:
 
 def overview_value(rows: list[RepositoryRow], line: Line) -> list[dict[str, object]]:
     """The same for programs."""
-
     return [
         {
             "name": row.entry.name,
@@ -129,7 +128,6 @@ def watch(text: Callable[[], str]) -> int:
 
 
 def _what_is_asked(task: TaskRow) -> str:
-
     waiting = load_state(task.folder).people.open_escalations
     return _ASKED.get(waiting[0].kind, waiting[0].kind) if waiting else "answered"
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.display import cost_text
-from agentforge.app.tasks.parts import parts_of
+from agentforge.app.tasks.parts import SplitPart, parts_of
 from agentforge.cli.output.overview import standing_words
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
@@ -19,16 +18,11 @@ from agentforge.config.durations import show_duration
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.fleet.places import Queued
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines
 from agentforge.views.run_views import attempt_lines
 from agentforge.views.words import choice_lines
-
-if TYPE_CHECKING:
-    from agentforge.app.tasks.parts import SplitPart
-    from agentforge.events.state.run_state import RunState
-    from agentforge.fleet.places import Queued
-
 
 _ANALYSIS = "artifacts/phases/analyze/analysis.md"
 _LISTED = 8
@@ -232,11 +226,9 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
 
 def part_lines(state: RunState) -> list[str]:
     """How the parts of a plan stand, a line each."""
-
     return [f"{label_of(part)}: {part.task_id} {standing_words(part.row)}" for part in parts_of(state)]
 
 
 def label_of(part: SplitPart) -> str:
     """What a part is called among the parts of its plan."""
-
     return part_label({"repo": part.repo, "part": part.name if part.name != part.repo else ""})

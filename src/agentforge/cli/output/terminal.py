@@ -45,14 +45,9 @@ def style_for(stream: object, environ: Mapping[str, str]) -> Style:
     """Find out what a stream can show; honours `NO_COLOR`, `TERM=dumb` and terminals without colours."""
     is_terminal = bool(getattr(stream, "isatty", lambda: False)())
     encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
-    colour = is_terminal and environ.get("TERM") != "dumb" and _knows_colour(environ)
+    colour = is_terminal and environ.get("TERM") != "dumb" and knows_colour(environ)
     columns = terminal_columns(stream) if is_terminal else 0
     return Style(colour=colour, unicode=encoding.startswith("utf"), columns=columns)
-
-
-def _knows_colour(environ: Mapping[str, str]) -> bool:
-
-    return knows_colour(environ)
 
 
 def terminal_columns(stream: object) -> int:

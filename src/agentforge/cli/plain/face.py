@@ -12,28 +12,24 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge import __version__
+from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.desktop import edit
 from agentforge.app.sessions.display import standing
 from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting, mentioned
+from agentforge.app.sessions.person import Person
 from agentforge.app.slash import known_commands, run_slash
 from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.plain.person import PlainPerson
+from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.stdin import as_text
 from agentforge.config.paths import data_dir
 from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError, UsageError
+from agentforge.events.kinds import Event
 from agentforge.safety.text.hygiene import clean
 from agentforge.workspace.files.search import files
-
-if TYPE_CHECKING:
-    from agentforge.app.sessions.chat import Chat
-    from agentforge.app.sessions.person import Person
-    from agentforge.cli.startup.command_context import Place
-    from agentforge.events.kinds import Event
-
 
 OpenChat = Callable[[str, "Person"], "Chat"]
 _EXIT = {"completed": 0, "limit": 6, "stuck": 6, "interrupted": EXIT_INTERRUPTED, "blocked": 4, "failed": 5}
@@ -123,7 +119,6 @@ class PlainFace:
         return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
 
     def _say(self, text: str) -> bool:
-
         try:
             found = mentioned(self._chat, text)
             for line in found.shown:
@@ -174,7 +169,6 @@ class PlainFace:
         return reply.action != "exit"
 
     def _edit(self, file: str, *, then: str) -> bool:
-
         complaint = edit(Path(file), self._chat.workshop.environ)
         if complaint:
             self._complain(complaint)
@@ -205,7 +199,6 @@ class PlainFace:
         self._code = self._code or code
 
     def _head(self) -> str:
-
         parts = standing(self._chat, self._chat.state, context_tokens=0).parts()
         dot = f" {self._style.sign('dot')} "
         return dot.join([f"agentforge {__version__}", *parts[:3], "/help shows the commands"])
@@ -231,7 +224,6 @@ class PlainFace:
 
 
 def _terminal_reader(place: Place, words: Callable[[str], list[str]]) -> TerminalReader:
-
     return TerminalReader(Typed(data_dir(place.environ), place.cwd), complete=words)
 
 

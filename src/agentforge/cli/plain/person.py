@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from agentforge.app.sessions.display import (
     CallLine,
@@ -21,11 +21,9 @@ from agentforge.app.sessions.person import Question, Reply
 from agentforge.cli.output.terminal import Style, cut, printable, printable_lines
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
+from agentforge.events.kinds.event import Event
+from agentforge.events.state.run_state import RunState
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.events.kinds.event import Event
-    from agentforge.events.state.run_state import RunState
 
 _DIFF_SHOWN = 60
 _CALLS = (kinds.ToolStarted, kinds.ToolFinished)

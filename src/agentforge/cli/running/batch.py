@@ -6,11 +6,10 @@ Starting a task from an issue, once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.intake.repositories import named_repositories
 from agentforge.app.intake.sources import SourceClaim, read_source
@@ -20,10 +19,6 @@ from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.pipeline.stages import ALIASES, ORDER
 from agentforge.store.tasks.folders import find_task
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-
 
 StartOne = Callable[[str, str, "Callable[[RunResult], int] | None"], int]
 
@@ -37,7 +32,6 @@ def start_in_each(names: Sequence[str], *, place: Place, form: Form, start_one: 
         The first exit code that is not 0.
     Side effects: prints; for programs one JSON array with a result per repository.
     """
-
     entries = named_repositories(names, cwd=place.cwd, environ=place.environ)
     if len(entries) == 1:
         return start_one(str(entries[0].path), entries[0].default_branch, None)
@@ -65,7 +59,6 @@ def needed_task(word: str, place: Place) -> dict[str, object]:
     Raises:
         UsageError: there is no such repository, task or stage.
     """
-
     name, colon, stage = word.partition(":")
     repo, _, task = name.rpartition("/")
     wanted = ALIASES.get(stage, stage) if colon else "deliver"
@@ -82,7 +75,6 @@ def needed_task(word: str, place: Place) -> dict[str, object]:
 
 def _collected(values: list[dict[str, object]], name: str) -> Callable[[RunResult], int]:
     def show(result: RunResult) -> int:
-
         values.append({"name": name, **result_value(result)})
         return exit_code(result)
 
@@ -99,7 +91,6 @@ def start_once(text: str, *, place: Place, form: Form, start: Callable[[str], in
         That exit code; 0 when the issue was started before.
     Side effects: prints.
     """
-
     source = read_source(text, environ=place.environ)
     claim = SourceClaim(source.id, str(repository(place.cwd)), place.environ)
     codes: list[int] = []

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
+from io import BufferedReader
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.closed_sessions import folder_of_session, last_session
+from agentforge.app.sessions.person import Person
 from agentforge.cli.plain.face import PlainFace
 from agentforge.cli.running.first_choice import with_model
 from agentforge.cli.running.trust_prompt import offer_trust
@@ -17,10 +19,7 @@ from agentforge.errors import UsageError
 from agentforge.tui.run import run_screen
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     pass
-    from agentforge.app.sessions.person import Person
 
 
 def talk(given: dict[str, Any]) -> int:
@@ -39,7 +38,6 @@ def talk(given: dict[str, Any]) -> int:
         place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
 
     def open_chat(session: str, person: Person) -> Chat:
-
         options = ChatOptions(
             cwd=place.cwd,
             session=session,

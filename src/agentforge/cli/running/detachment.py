@@ -11,27 +11,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, outcome_of, result_value
 from agentforge.app.tasks.runs import create
+from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import UsageError
 from agentforge.fleet.database import database_url, open_database
 from agentforge.fleet.ledger import Ledger
-from agentforge.fleet.places import Line, look_at_line
+from agentforge.fleet.places import Line, Queued, look_at_line
 from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.start_options import StartOptions
-    from agentforge.fleet.places import Queued
-    from agentforge.store.tasks.folders import TaskRow
-
+from agentforge.store.tasks.folders import TaskRow
 
 _NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd", "from_issue"})
 
@@ -45,7 +40,6 @@ def enqueue(
         0.
     Side effects: prints the task's id.
     """
-
     database = open_database(database_url(place.settings, place.environ))  # before there is a task that nobody drives
     result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
     Ledger(database).add(Path(result.state.identity.repo), result.state.identity.run_id, priority=priority)
@@ -67,7 +61,6 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
         UsageError: a time or rhythm that cannot be read, or both.
     Side effects: prints what was scheduled, and the line by which cron does the same without a worker.
     """
-
     if at and every:
         raise UsageError("--at and --every cannot be used together", hint="use one of them")
     cron = cron_of(every) if every else ""
@@ -120,7 +113,6 @@ def line_for(tasks: Iterable[TaskRow], place: Place) -> Line:
 
 def queued_now(result: RunResult, place: Place) -> Line:
     """The queue, as far as it matters to one run."""
-
     open_questions = result.state.people.open_escalations
     return _line(place, wanted=not open_questions and outcome_of(result.state, running=result.running) == "paused")
 
@@ -148,7 +140,6 @@ def _queued(task: TaskRow, line: Line) -> Queued | None:
 
 
 def _line(place: Place, *, wanted: bool) -> Line:
-
     if not wanted:
         return Line(standing={})
     found = look_at_line(place.settings, place.environ)

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
 from agentforge.app.tasks import runs as tasks
+from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.output.progress import Screen, screen_for
 from agentforge.cli.output.pull_words import pull_lines
 from agentforge.cli.output.terminal import style_for
@@ -26,13 +27,8 @@ from agentforge.cli.startup.options import Bound, Duration
 from agentforge.errors import EXIT_INTERRUPTED
 from agentforge.events.kinds.choices import Choice, choices_of, taken
 from agentforge.events.state.run_state import Escalation
+from agentforge.fleet.places import Line
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.start_options import Watch
-    from agentforge.fleet.places import Line
-
 
 Begin = Callable[["Watch"], "RunResult"]
 
@@ -156,7 +152,6 @@ def settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] 
 
 
 def _go_on(task_id: str, *, limits: dict[str, int | float | None], screen: Screen, place: Place) -> RunResult:
-
     return tasks.resume(place.cwd, task_id, limits=limits, settings=place.settings, environ=place.environ, watch=screen)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
-from agentforge.app.composition.run_result import exit_code, result_value
+from agentforge.app.composition.run_result import RunResult, exit_code, result_value
 from agentforge.app.tasks import runs as tasks
-from agentforge.app.tasks.parts import parts_of
+from agentforge.app.tasks.parts import SplitPart, parts_of
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.split_runs import planned
+from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.commands.start import options_of
 from agentforge.cli.output.summary import label_of
 from agentforge.cli.output.terminal import printable
@@ -23,11 +24,6 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.pipeline.workflows.split.parts import REPOSITORIES
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.parts import SplitPart
-    from agentforge.app.tasks.start_options import Watch
 
 _OVER = ("delivered", "analyzed", "failed", "aborted")
 _OF_ONE = ("base", "include_dirty", "tests", "compare_to")
@@ -41,7 +37,6 @@ def start_split(request: str, given: dict[str, Any], *, place: Place, form: Form
     Raises:
         UsageError: flags that belong to one repository.
     """
-
     for name in _OF_ONE:
         if given[name]:
             raise UsageError(f"--{name.replace('_', '-')} belongs to one repository", hint="leave it out with --split")
@@ -69,7 +64,6 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
     Returns:
         The first exit code that is not 0.
     """
-
     if result.state.progress.outcome != "analyzed":
         return show_result(result, place=place, form=form)
     if form == "text":
@@ -83,7 +77,6 @@ def drive_parts(result: RunResult, *, place: Place, form: Form) -> int:
 
 def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | None]]) -> dict[str, object]:
     """The result of the plan; a part that was broken off says why."""
-
     value = result_value(result)
     for row in cast("list[dict[str, object]]", value["parts"]):
         _, error = driven.get(str(row["part"]), (0, None))
@@ -93,7 +86,6 @@ def _value(result: RunResult, driven: Mapping[str, tuple[int, AgentForgeError | 
 
 def _driven(part: SplitPart, *, form: Form) -> tuple[int, AgentForgeError | None]:
     """Drive one part; an error in one does not keep the others."""
-
     errors: list[AgentForgeError] = []
 
     def show(result: RunResult) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +12,8 @@ from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.config.paths import project_tops
 from agentforge.config.steering_files import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
-from agentforge.config.trust import decline, grant, is_declined, require_trust, trusted
+from agentforge.config.trust import Trust, decline, grant, is_declined, require_trust, trusted
 from agentforge.store.log.clock import utc_now
-
-if TYPE_CHECKING:
-    from agentforge.config.trust import Trust
 
 _KINDS = {
     "mcp": "MCP servers",
@@ -39,7 +35,6 @@ def ensure_trust(place: Place, *, given: bool, kinds: Collection[str] | None = O
         TrustRequired: nobody is there to ask, or the answer was no; names the files.
     Side effects: prompts; records the trust that was given.
     """
-
     granted = False
     for top in tops_of(place):
         trust = trusted(top, place.environ, kinds=kinds)
@@ -89,7 +84,6 @@ def show(trust: Trust) -> None:
 
 def tops_of(place: Place) -> tuple[Path, ...]:
     """The folders from which something of the project is loaded: the repository's top and that of its settings."""
-
     return project_tops(place.cwd, place.environ)
 
 

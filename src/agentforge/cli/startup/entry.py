@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import click
 
 from agentforge.cli.startup.form import Form, wanted_form
-from agentforge.cli.startup.streams import checked, prepare
-from agentforge.errors import EXIT_INTERRUPTED, AgentForgeError
+from agentforge.cli.startup.streams import checked, hung_up, prepare
+from agentforge.errors import EXIT_HUNG_UP, EXIT_INTERRUPTED, AgentForgeError
 
 _COMPLETE = "_AGENTFORGE_COMPLETE"
 
@@ -30,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write("\ninterrupted\n")
         code = EXIT_INTERRUPTED
     except Exception as exc:  # noqa: BLE001 - the last place before the user's eyes
-        code = _reported(exc, form=form)
+        code = EXIT_HUNG_UP if hung_up(exc) else _reported(exc, form=form)
     return checked(code)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from agentforge.errors import StorageError
+from agentforge.errors import EXIT_HUNG_UP, StorageError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -61,15 +63,37 @@ def reader_left() -> bool:
     return isinstance(_failure(), BrokenPipeError)
 
 
+def hung_up(error: Exception) -> bool:
+    """Whether an error says that the terminal of this process is gone, so that nobody is left to be told.
+
+    Side effects: what is still written to the terminal is lost from then on, and raises no more.
+    """
+    gone = isinstance(error, OSError) and error.errno == errno.EIO and error.filename is None
+    if gone:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(len(_NAMES)):
+            if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(
+                number
+            ):  # what was a terminal, or is the null device
+                os.dup2(nothing, number)
+    return gone
+
+
 def checked(code: int) -> int:
     """Flush, and say so when something of the output was lost that somebody still waits for.
 
     Args:
         code: what the command ended with.
     Returns:
-        The code; that of a storage error where the command itself had none to tell.
+        The code; that of a storage error where the command itself had none to tell; 129 where the terminal went away.
     """
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError as exc:
+        if hung_up(exc):
+            return EXIT_HUNG_UP
+        raise
     failure = _failure()
     if failure is None or isinstance(failure, BrokenPipeError):
         return code

@@ -18,7 +18,6 @@ PROJECT_FOLDER = ".agentforge/checks"
 
 def check_names() -> tuple[str, ...]:
     """Name the builtin checks; imports none of them."""
-
     return tuple(sorted(module.name for module in pkgutil.iter_modules(checks.__path__)))
 
 

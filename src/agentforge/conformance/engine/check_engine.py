@@ -134,7 +134,6 @@ def run_checks(
         ContractInvalid: a contract for code that cannot be read.
     Side effects: the checkout's configuration files are exchanged for a while when `base` is given.
     """
-
     rules = contracts_in(base or checkout) if contracts is None else contracts
     site = Site(
         checkout=checkout,

@@ -23,7 +23,17 @@ from agentforge.workspace.git.command import GitCommand, call_as_user
 Status = Literal["added", "modified", "deleted", "renamed", "type-changed"]
 Role = Literal["code", "test", "document", "configuration", "generated"]
 Reason = Literal[
-    "merge", "root", "shallow", "too-large", "submodule", "binary", "generated", "only-tests", "no-tests", "empty"
+    "merge",
+    "root",
+    "shallow",
+    "too-large",
+    "submodule",
+    "binary",
+    "generated",
+    "only-tests",
+    "no-tests",
+    "tests-inside",
+    "empty",
 ]
 Range = tuple[int, int]
 
@@ -39,6 +49,7 @@ _SAYS: dict[Reason, str] = {
     "generated": "it changes generated or vendored files only",
     "only-tests": "it changes tests only",
     "no-tests": "it changes no test that could judge it",
+    "tests-inside": "it changes tests that stand in files of the product (`#[cfg(test)]`), which cannot be hidden apart",
     "empty": "it changes no file",
 }
 _STATUS: dict[str, Status] = {
@@ -57,6 +68,7 @@ _DATA_OF_TESTS = frozenset({"fixtures", "snapshots", "cassettes"})
 _DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc", ".html", ".css"})
 _DOCUMENT_NAMES = frozenset({"AUTHORS", "CHANGES", "CHANGELOG", "NEWS", "README", "HISTORY", "LICENSE", "CONTRIBUTORS"})
 _SUBMODULE = "160000"
+_TEST_MODULE = "#[cfg(test)]"  # tests stand at the end of a file
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _FIELDS = "%H%x00%P%x00%ct%x00%s%x00%b%x00"
 _COUNT = 5  # of _FIELDS
@@ -203,9 +215,17 @@ class History:
             too_large = len(listed) > MOST_FILES
             files = () if too_large else tuple(self._with_lines(parents[0], sha, listed))
             reason = "too-large" if too_large else _reason(files, keep)
+            if reason == "no-tests" and any(self._tests_inside(sha, one) for one in files):
+                reason = "tests-inside"
         if reason is not None:
             return LeftOut(sha=sha, subject=subject, reason=reason)
         return HistoryCommit(sha=sha, parent=parents[0], at=when, subject=subject, body=body, files=files)
+
+    def _tests_inside(self, sha: str, file: ChangedFile) -> bool:
+        """Whether a commit changes lines of the tests in a file of Rust."""
+        text = self.text(sha, file.path) if file.path.endswith(".rs") and file.new_lines else None
+        begins = [number for number, line in enumerate((text or "").splitlines(), 1) if line.startswith(_TEST_MODULE)]
+        return bool(begins) and any(last > begins[0] for _, last in file.new_lines)
 
     def _without_parent(self, sha: str, parents: list[str]) -> Reason | None:
         if len(parents) > 1:
@@ -261,7 +281,7 @@ def role_of(path: str, patterns: Sequence[str] = BY_DEFAULT) -> Role:
     place = PurePosixPath(path)
     if place.name in _GENERATED_NAMES or path.endswith(_GENERATED_ENDS) or _GENERATED_FOLDERS & set(place.parts[:-1]):
         return "generated"
-    if is_test_path(path) or is_test_file(path, patterns) or _is_test_data(place):
+    if is_test_path(path) or is_test_file(path, patterns) or path == "test.py" or _is_test_data(place):
         return "test"
     if place.suffix.lower() in _DOCUMENTS or place.stem.upper() in _DOCUMENT_NAMES:
         return "document"

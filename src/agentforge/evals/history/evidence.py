@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.evals.history.commits import History, HistoryCommit
+from agentforge.evals.trials.hidden import rig_at
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
 from agentforge.suite.test_environment import Edits, run_tree, sound
+from agentforge.verification.counterexamples.patience import impatient, seconds_of_tests
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import language_of
 
 if TYPE_CHECKING:
+    from agentforge.config.settings import Settings
     from agentforge.suite.test_environment import Rig
     from agentforge.testing.outcome import SuiteRun
 
 ALL_PASS = "all of its tests pass before it, too: nothing in them asks for the change"
 
 _NOT_RUN = "none of the files of the tests that it changes holds a test that a runner is told to run"
-_UNSPOKEN = "it changes no test, and no test file speaks of the code that it changes"
 _MOST_NEIGHBOURS = 2
 _PACKAGES = ("__init__", "index", "mod", "lib")  # files that stand for their folder
 _SHOWN = 200  # characters of a failure
 _NAMED = 5
+_TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0  # one test may take several times as long as all of them at the commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,30 +56,46 @@ class HistoryEvidence:
     reason: str = ""
 
 
-def evidence_of(commit: HistoryCommit, history: History, rig: Rig) -> HistoryEvidence:
-    """Run the changed test files of a commit on the state before it and at the commit.
+def evidence_of(
+    commit: HistoryCommit, history: History, rig: Rig, *, settings: Settings, environ: Mapping[str, str]
+) -> HistoryEvidence:
+    """Run the changed test files of a commit on the state before it and at the commit, as the commit's own tree runs its tests.
+
+    Where it changes data of the tests alone, the test files that speak of this data are run.
 
     Args:
         rig: of a checkout of the same repository, in which the tests can run.
     """
     if not commit.tests and not any(one.role == "code" for one in commit.products):
         return HistoryEvidence(files={}, reason=ALL_PASS)
+    rig = rig_at(rig, commit.sha, settings=settings, environ=environ)
     patterns = python_patterns(partial(history.text, commit.sha), runner=rig.plan.runner)
     paths = [one.path for one in commit.tests if one.status != "deleted"]
     texts = {path: history.text(commit.sha, path) for path in paths or _neighbours(commit, history, patterns)}
+    if paths and not any(text and holds_tests(path, text, patterns) for path, text in texts.items()):
+        texts |= {path: history.text(commit.sha, path) for path in _readers(paths, commit, history, patterns)}
     files = {path: text for path, text in texts.items() if text is not None}
     run = tuple(path for path, text in files.items() if holds_tests(path, text, patterns))
     found = HistoryEvidence(files=files, run=run)
     if len(files) < len(texts):
         return _without(found, "a file of its tests is no UTF-8 text")
     if not found.run:
-        return _without(
-            found, "none of the files of the tests that it changes holds a test that a runner is told to run"
-        )
+        return _without(found, _NOT_RUN)
     try:
         return _measured(found, commit, history, rig)
     except (ToolchainError, SandboxError) as exc:
         return _without(found, f"its tests cannot be run here: {exc.message}")
+
+
+def _readers(paths: Sequence[str], commit: HistoryCommit, history: History, patterns: Sequence[str]) -> Iterator[str]:
+    """The test files that speak of changed data of the tests, by its name or its folder's as a part of a path in quotes."""
+    places = [PurePosixPath(path) for path in paths if language_of(path) is None]
+    names = {name for place in places for name in (place.name, place.parent.name) if name}
+    spoken = re.compile(rf"['\"`/](?:{'|'.join(sorted(map(re.escape, names)))})['\"`/]") if names else None
+    for path in history.files(commit.sha) if spoken is not None else ():
+        text = history.text(commit.sha, path) if language_of(path) and is_test_path(path) else None
+        if text is not None and spoken is not None and spoken.search(text) and holds_tests(path, text, patterns):
+            yield path
 
 
 def _neighbours(commit: HistoryCommit, history: History, patterns: Sequence[str]) -> list[str]:
@@ -97,7 +117,7 @@ def _measured(found: HistoryEvidence, commit: HistoryCommit, history: History, r
         return _without(found, f"its tests do not pass at the commit itself: {_said(after)}")
     gone = {one.old_path: None for one in commit.tests if one.old_path and one.old_path not in found.files}
     edits = Edits(files={**gone, **{path: text.encode() for path, text in found.files.items()}})
-    before = run_tree(rig, commit.parent, tests=found.run, edits=edits)
+    before = run_tree(_bounded(rig, after), commit.parent, tests=found.run, edits=edits)
     again = run_tree(rig, commit.sha, tests=found.run, seed=1, repeat=1)
     steady = [name for name in after.passed_ids if name in again.passed_ids]
     passed_before = frozenset(before.passed_ids)
@@ -116,6 +136,12 @@ def _measured(found: HistoryEvidence, commit: HistoryCommit, history: History, r
         uncounted=unsteady,
         reason="" if targets else ALL_PASS,
     )
+
+
+def _bounded(rig: Rig, after: SuiteRun) -> Rig:
+    """A rig for the state before: what does not end there need not hold everybody for the limit of a suite."""
+    limit_s = max(_TEST_LEAST_S, _TEST_FACTOR * after.duration_s)
+    return replace(impatient(rig, after.duration_s, tests_s=seconds_of_tests(after)), test_limit_s=limit_s)
 
 
 def _own_that_fail(

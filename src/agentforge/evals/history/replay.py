@@ -85,7 +85,9 @@ def replays(
             for one in commits:
                 if one.sha in done:
                     continue
-                found = _replayed(one, history, folder.resolve(), rig, playing, project=project)
+                found = _replayed(
+                    one, history, folder.resolve(), rig, playing, project=project, settings=settings, environ=environ
+                )
                 if found is None:
                     return
                 if found.stage != _BROKEN:
@@ -123,13 +125,21 @@ def summary_lines(done: Sequence[Replay]) -> list[str]:
 
 
 def _replayed(
-    one: HistoryCommit | LeftOut, history: History, folder: Path, rig: Rig, playing: Processes, *, project: str
+    one: HistoryCommit | LeftOut,
+    history: History,
+    folder: Path,
+    rig: Rig,
+    playing: Processes,
+    *,
+    project: str,
+    settings: Settings,
+    environ: Mapping[str, str],
 ) -> Replay | None:
     """Replay one commit; None when it was interrupted."""
     base = Replay(project=project, sha=one.sha, subject=one.subject, outcome="left out")
     if isinstance(one, LeftOut):
         return _told(base, message=one.message)
-    found = evidence_of(one, history, rig)
+    found = evidence_of(one, history, rig, settings=settings, environ=environ)
     if found.reason and found.reason != ALL_PASS:
         return _told(base, message=found.reason)
     work = HonestWork(commit=one, history=history, evidence=found)

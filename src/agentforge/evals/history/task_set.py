@@ -121,7 +121,7 @@ def tasks_from(
             if model is None and not message_of(one):
                 yield Made(sha=one.sha, subject=one.subject, reason=_UNSAID)
                 continue
-            found = evidence_of(one, history, rig)
+            found = evidence_of(one, history, rig, settings=settings, environ=environ)
             if found.reason:
                 yield Made(sha=one.sha, subject=one.subject, reason=found.reason)
                 continue

@@ -5,21 +5,18 @@ from __future__ import annotations
 import ast
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.config.paths import data_dir
+from agentforge.config.settings import Settings
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.outcome import file_of
+from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.testing.outcome import SuiteRun
 
 _TIME_LIMIT_S = 120.0
 
@@ -47,7 +44,6 @@ def hidden_failures(
         ToolchainError: tests cannot be run here at all.
     Side effects: makes and removes a fresh checkout outside of the repository.
     """
-
     with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
         rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
         patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
@@ -77,12 +73,29 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     Raises:
         ToolchainError, SandboxError: tests cannot be run here at all.
     """
-
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=(data_dir(environ),))  # type: ignore[arg-type] # checked by the settings
     limit = max(_TIME_LIMIT_S, plan.timeout_s)
     return Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=limit)
+
+
+def rig_at(rig: Rig, rev: str, *, settings: Settings, environ: Mapping[str, str]) -> Rig:
+    """The same rig with the plan that a commit's own tree has; what is installed stays that of the user's checkout.
+
+    Side effects: checks the tree out below the rig's scratch folder, and removes it.
+    """
+    chosen = {"python": rig.plan.interpreter} if rig.plan.interpreter else {}
+    with tempfile.TemporaryDirectory(prefix="plan-", dir=rig.scratch) as draft:
+        folder = Path(draft) / "tree"
+        rig.git.materialise(rig.git.tree_of(rev), folder)
+        for name in rig.plan.environments:
+            link = folder / name
+            if not link.exists() and not link.is_symlink():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(rig.mount_at / name)
+        plan = detect(folder, settings={**chosen, **settings.table("test")}, environ=environ)
+    return replace(rig, plan=replace(plan, environments=rig.plan.environments))
 
 
 def _text_at(git: Git, commit: str, path: str) -> str | None:

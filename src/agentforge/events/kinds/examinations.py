@@ -27,10 +27,10 @@ class Examined(Event):
         path: where the test file stood while it was run.
         source: blob of the test file, "" = there is none.
         unrunnable: what the runner said of a file that it could not run; it is sent back once.
-        rows: {test, says, code, held, got, before, unchecked, verdict, why, ruled} for every test, and with `example` for an
-            example of the request that fails; `unread` = the second reader said nothing of it. The verdict is "agrees",
-            "disputed" (it fails, and a second reader is asked), "contradicts" (the request demands it), "open" (a reading that
-            the request does not settle) or "dropped".
+        rows: {test, says, code, held, got, before, same, unchecked, verdict, why, ruled} for every test, and with `example` for
+            an example of the request that fails; `same` = it failed before the change in the same way, `unread` = the second
+            reader said nothing of it. The verdict is "agrees", "disputed" (it fails, and a second reader is asked),
+            "contradicts" (the request demands it), "open" (a reading that the request does not settle) or "dropped".
         reason: why nothing was examined, "" when something was.
     """
 

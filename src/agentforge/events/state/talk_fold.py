@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.events.kinds.event import Event
-from agentforge.events.state.talk import ENDED_WITH_PROCESS, Entry, Talk, talk_from
-
-if TYPE_CHECKING:
-    from agentforge.events import kinds
-    from agentforge.events.state.attempt import Call
-    from agentforge.events.state.run_state import RunState
-    from agentforge.events.state.talk import Json
+from agentforge.events.state.attempt import Call
+from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import ENDED_WITH_PROCESS, Entry, Json, Talk, talk_from
 
 CHECKPOINTS_KEPT = 200
 BACKGROUND_KEPT = 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -11,6 +12,7 @@ from typing import Any
 
 from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.project import is_test
+from agentforge.languages.javascript.scripts import read_package
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -29,6 +31,12 @@ _TAKES_VALUE = frozenset(
         "--preset", "--transform", "--testEnvironment",
     }
 )  # fmt: skip
+_TAKES_SEVERAL = (
+    r"--(?:roots|testMatch|testRegex|setupFiles\w*|collectCoverageFrom"
+    r"|\w*(?:[pP]rojects|Patterns|Reporters|Directories|Extensions|Paths|Serializers))"
+)
+"""Options of jest that take every word up to the next option."""
+_JEST_SHUFFLES = (29, 5)
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
@@ -45,20 +53,46 @@ def run_javascript(
     """Run the suite, or the files of the named tests.
 
     Args:
-        seed: order of the tests where the runner can shuffle (vitest, jest).
-    Side effects: a file with planted tests stands in the checkout while the tests run.
+        seed: order of the tests where the runner can shuffle (vitest, jest from 29.5 on).
+    Side effects: a file with planted tests stands in the checkout while the tests run. Where the configuration keeps it out,
+    the tests run a second time, with the planted ones beside a file that was run.
     """
     with borrowed(plan, ground):
         prepared = prepare(plan, ground, timeout_s=timeout_s)
     sources = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
-    files = [prepared.built.get(one, one) for one in sources]
-    if tests and not files and not any((ground.checkout / one).is_dir() for one in tests):
+    if tests and not sources and not any((ground.checkout / one).is_dir() for one in tests):
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
+    files = [prepared.built.get(one, one) for one in sources]
+    chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
+    run = _run(plan, ground, files, chosen, seed=seed, timeout_s=timeout_s)
+    heard = next(iter(run.outcomes), "") if run.canary == "absent" and not run.timed_out and not run.killed else ""
+    if heard:
+        run = _run(plan, ground, files, chosen, seed=seed, timeout_s=timeout_s, beside=file_of(heard))
+    return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
+
+
+def _run(
+    plan: TestPlan,
+    ground: TestSandbox,
+    files: Sequence[str],
+    chosen: Sequence[str],
+    *,
+    seed: int | None,
+    timeout_s: float,
+    beside: str = "",
+) -> SuiteRun:
+    """One session of the runner.
+
+    Args:
+        chosen: the ids that were asked for; () is all.
+        beside: a test file of which the runner has told; "" = the place of the planted tests is guessed.
+    """
     word = new_word()
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
-    place = _plant(plan, ground, word, files, drawn)
+    place = _plant(plan, ground, word, [beside] if beside else files, drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=seed, checkout=ground.checkout)
+    order = seed if _shuffles(plan, ground) else None
+    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout)
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
@@ -74,9 +108,15 @@ def run_javascript(
         received = channel.close()
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
-    chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
-    run = judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
-    return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
+    return judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
+
+
+def _shuffles(plan: TestPlan, ground: TestSandbox) -> bool:
+    """Whether the installed runner takes an order; jest before 29.5 ends with an error when it is given one."""
+    if plan.runner != "jest":
+        return True
+    version = str(read_package(ground.mount_at / "node_modules" / "jest" / "package.json").get("version", ""))
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= _JEST_SHUFFLES
 
 
 def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
@@ -92,11 +132,7 @@ def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str],
     checkout = ground.checkout
     like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
     folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
-    own = (
-        f"{word}{_ending(name)}"
-        if not name.startswith("test") or "." in name.partition(".")[2]
-        else f"test-{word}{_ending(name)}"
-    )
+    own = _named_like(name, word)
     if plan.runner == "node":
         own = f"{own.rpartition('.')[0]}.mjs"
     path = str(folder / own)
@@ -105,13 +141,16 @@ def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str],
     return path
 
 
-def _ending(name: str) -> str:
-    """What makes a file name a test's: `.test.ts`, `-test.js`, `.js`."""
+def _named_like(name: str, word: str) -> str:
+    """A name of the same form, of which a pattern of test files takes the same part: `.test.ts`, `-test.js`, `test-`, `.js`."""
     stem, dot, rest = name.partition(".")
-    for mark in ("-test", "_test"):
-        if stem.endswith(mark):
-            return f"{mark}{dot}{rest}"
-    return dot + rest
+    if stem in ("test", "spec") and "." not in rest:
+        return f"{word}.{name}"  # jest's `?(*.)+(spec|test).js`
+    mark = next((mark for mark in ("-test", "_test") if stem.endswith(mark)), "")
+    begins = (
+        "" if mark or not stem.startswith("test") or "." in rest else "test_" if stem.startswith("test_") else "test-"
+    )
+    return f"{begins}{word}{mark}{dot}{rest}"
 
 
 def _first_test(checkout: Path) -> str:
@@ -132,7 +171,7 @@ def _command(
 ) -> list[str]:
     """The project's own command with our reporter instead of its own."""
     head, rest = list(plan.command[:2]), list(plan.command[2:])
-    options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:])
+    options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:], runner=plan.runner)
     named = bool(paths)
     if plan.runner == "node":
         report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
@@ -146,8 +185,10 @@ def _command(
         shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
         ours = f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"
         report = ["--ci", "--watchman=false", "--coverage=false", "--bail=0", ours]
-        chosen = ["--runTestsByPath", *files] if files else [canary] if named else []
-        return [*plan.command, *report, *shuffle, *chosen]
+        if files:
+            return [head[0], *options, *report, *shuffle, "--runTestsByPath", *files]
+        # a word behind an option that takes several would be one more value of it
+        return [head[0], *([canary] if named else []), *plan.command[1:], *report, *shuffle]
     report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
     return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
 
@@ -164,14 +205,19 @@ def _expanded(paths: Sequence[str], checkout: Path | None) -> list[str]:
     return found
 
 
-def _told_apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _told_apart(words: Sequence[str], *, runner: str) -> tuple[list[str], list[str]]:
     """The options of a command with their values, and the paths or patterns that choose its tests."""
     options: list[str] = []
     paths: list[str] = []
-    value_follows = False
+    values_follow = 0
     for word in words:
-        (options if value_follows or word.startswith("-") else paths).append(word)
-        value_follows = not value_follows and word in _TAKES_VALUE
+        is_option = word.startswith("-") and values_follow != 1
+        (options if values_follow or is_option else paths).append(word)
+        if is_option:
+            several = runner == "jest" and re.fullmatch(_TAKES_SEVERAL, word.partition("=")[0]) is not None
+            values_follow = len(words) if several else int(word in _TAKES_VALUE)
+        elif values_follow:
+            values_follow -= 1
     return options, paths
 
 

@@ -114,16 +114,3 @@ def _files(module: str, folders: Iterable[str], present: Collection[str]) -> Ite
         candidates += [f"{prefix}{module}.py"] if parts else [f"{prefix}__init__.py"]
         found = [one for one in candidates if one in present]
         yield from found
-
-
-def imported_names(tree: ast.Module) -> dict[str, str]:
-    """What the imported names of a module stand for."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                first = one.name.split(".")[0]
-                found |= {one.asname: one.name} if one.asname else {first: first}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
-    return found

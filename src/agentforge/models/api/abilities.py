@@ -6,15 +6,10 @@ What is known of a provider stands in a table; `model.abilities` overrides it, a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from agentforge.messages import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from agentforge.messages import Message, ModelRequest
+from agentforge.messages import Message, ModelRequest, Text
 
 KNOWN: Mapping[str, str] = {
     "json_schema": "text that is valid against a schema, enforced while decoding",

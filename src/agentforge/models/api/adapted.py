@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.cancellation import pause
@@ -15,22 +16,19 @@ from agentforge.errors import (
     ModelUnavailable,
 )
 from agentforge.installation import command_for
-from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.messages import FinishReason, Message, ModelReply, ModelRequest, ToolCall, Usage
 from agentforge.models.api.abilities import blind, unseen
+from agentforge.models.api.model import ModelSpec
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.dialects.dialect import arguments_object
 from agentforge.models.dialects.refusals import back_off_s, error_for_status
 from agentforge.models.transport.wire import MAX_REQUESTS, RETRIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from pydantic_ai.messages import ModelMessage, ModelResponse, UserPromptPart
     from pydantic_ai.models import Model as ForeignModel, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
-    from agentforge.messages import FinishReason, Message, ModelRequest
-    from agentforge.models.api.model import ModelSpec
 
 _FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from types import ModuleType
+from typing import cast
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.api.model import Model, ModelSpec
 from agentforge.models.providers import PROVIDERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 GROUP = "agentforge.providers"
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelError, ModelNotConfigured
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.models.api.model import Model
+from agentforge.messages import ModelReply, ModelRequest
+from agentforge.models.api.model import Model
 
 
 @dataclass(slots=True)

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.cancellation import pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
-from agentforge.messages import ModelReply, Usage
+from agentforge.messages import Message, ModelReply, ModelRequest, Usage
 from agentforge.models.api.abilities import of_provider, refused, unseen, used, within
+from agentforge.models.api.model import ModelSpec
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
-from agentforge.models.dialects.dialect import parse_object
+from agentforge.models.dialects.dialect import Answer, Dialect, StreamReader, parse_object
 from agentforge.models.dialects.refusals import ABOUT_STREAM
-from agentforge.models.transport.connection import HttpConnection
+from agentforge.models.transport.connection import Connection, HttpConnection, Response
 from agentforge.models.transport.sse import EventSplitter
 from agentforge.models.transport.wire import Wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from agentforge.messages import Message, ModelRequest
-    from agentforge.models.api.model import ModelSpec
-    from agentforge.models.dialects.dialect import Answer, Dialect, StreamReader
-    from agentforge.models.transport.connection import Connection, Response
 
 LEAST = 900
 """Characters at the end that must be one piece again and again."""
@@ -194,7 +187,6 @@ class HostedModel:
             raise ModelReplyBroken(f"{self.name} answers with a web page", hint=hint) from exc
 
     def _read_stream(self, chunks: Iterator[bytes], on_delta: Callable[[str], None] | None) -> Answer:
-
         splitter, reader = EventSplitter(), self._dialect.reader()
 
         def take(events: list[str]) -> None:
@@ -263,7 +255,6 @@ class _Watch:
 
     def sees_repetition(self, reader: StreamReader) -> bool:
         """Whether every sample that is still being written repeats itself."""
-
         self._chunks += 1
         if not self._small or self._chunks % _LOOK_EVERY:
             return False

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from agentforge.messages import ModelReply, ModelRequest
+from agentforge.messages import ModelReply, ModelRequest
 
 
 class Model(Protocol):

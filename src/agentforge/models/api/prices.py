@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
-from agentforge.messages import Usage
+from agentforge.messages import ModelRequest, ToolCall, Usage
 from agentforge.tokens import count_tokens
-
-if TYPE_CHECKING:
-    from agentforge.messages import ModelRequest, ToolCall
-
 
 _LISTED_PROVIDERS = {
     **{name: name for name in ("openai", "anthropic", "openrouter", "google", "groq", "mistral")},

@@ -6,11 +6,11 @@ Source: https://docs.anthropic.com/en/api/messages and .../messages-streaming
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelReplyBroken
-from agentforge.messages import ToolCall, Usage
+from agentforge.messages import FinishReason, Message, ModelRequest, ToolCall, Usage
 from agentforge.models.dialects.dialect import (
     Answer,
     Dialect,
@@ -23,11 +23,6 @@ from agentforge.models.dialects.dialect import (
     parse_object,
     raise_reported_error,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from agentforge.messages import FinishReason, Message, ModelRequest
 
 _VERSION = "2023-06-01"
 _MAX_MARKERS = 4

@@ -7,17 +7,11 @@ tools and so from the stage's contract: what comes back is calls that fit it, wh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from agentforge.messages import Message, Text, ToolCall
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agentforge.messages import ModelReply, ModelRequest, ToolSchema
-    from agentforge.models.api.hosted import HostedModel
+from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolCall, ToolSchema
+from agentforge.models.api.hosted import HostedModel
 
 _MARK = "submit_artifact"
 """The tool by which a stage's artifact is handed in: where it is offered, every reply calls tools."""

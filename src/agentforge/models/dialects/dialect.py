@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeGuard
 
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.frozen import dataclass
-from agentforge.messages import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from agentforge.messages import FinishReason, ModelRequest, Picture, ToolCall
+from agentforge.messages import FinishReason, ModelRequest, Picture, ToolCall, Usage
 
 Payload = dict[str, Any]
 """A provider's JSON object, as parsed."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelReplyBroken
-from agentforge.messages import ToolCall, Usage
+from agentforge.messages import FinishReason, Message, ModelRequest, Picture, ToolCall, Usage
 from agentforge.models.dialects.dialect import (
     Answer,
     Dialect,
@@ -25,11 +25,6 @@ from agentforge.models.dialects.dialect import (
     parse_object,
     raise_reported_error,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from agentforge.messages import FinishReason, Message, ModelRequest, Picture
 
 _VERSION = r"v\d+[a-z0-9]*"
 _REASONING_NAME = r"o\d|gpt-(?:[5-9]|\d\d)"

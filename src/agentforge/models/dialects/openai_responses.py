@@ -8,11 +8,12 @@ Which of OpenAI's two wire formats a server is spoken with in; the second is loa
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelRateLimited, ModelReplyBroken, ModelUnavailable
-from agentforge.messages import ToolCall
+from agentforge.messages import FinishReason, Message, ModelRequest, ToolCall, Usage
+from agentforge.models.api.model import ModelSpec
 from agentforge.models.dialects.dialect import (
     Answer,
     Dialect,
@@ -25,14 +26,6 @@ from agentforge.models.dialects.dialect import (
     raise_reported_error,
 )
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT, headers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from agentforge.messages import FinishReason, Message, ModelRequest, Usage
-    from agentforge.models.api.model import ModelSpec
-    from agentforge.models.dialects.dialect import Dialect
-
 
 _CUT: Mapping[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _PASSING = {"rate_limit_exceeded": ModelRateLimited, "server_error": ModelUnavailable}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from agentforge.errors import (
     ContextTooLong,
@@ -16,9 +16,6 @@ from agentforge.errors import (
     ModelRequestRejected,
     ModelUnavailable,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_WAIT_S = 60.0
 _SHOWN_CHARACTERS = 300

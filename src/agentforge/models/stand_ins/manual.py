@@ -10,21 +10,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from agentforge.cancellation import check, pause
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConfigError, ModelReplyBroken, ModelUnavailable, StorageError
-from agentforge.messages import request_bytes
-from agentforge.models.stand_ins.scripted import line_of, reply_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import TextIO
-
-    from agentforge.messages import ModelReply, ModelRequest
-    from agentforge.models.stand_ins.scripted import ScriptLine
+from agentforge.messages import ModelReply, ModelRequest, request_bytes
+from agentforge.models.stand_ins.scripted import ScriptLine, line_of, reply_of
 
 TERMINAL = "terminal"
 """The name under which the person is asked in the terminal."""

@@ -1,4 +1,4 @@
-"""Recordings of a model's replies: one wrapper that writes them, one model that gives them again without a server.
+"""Recordings of a model's replies: the form of a line, and the model that gives the replies again without a server.
 
 A recording is JSONL, one line per reply: {"key": {"stage", "stage_step"}, "request": digest, "reply": {...}}.
 """
@@ -6,20 +6,14 @@ A recording is JSONL, one line per reply: {"key": {"stage", "stage_step"}, "requ
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentforge.canonical import canonical_bytes, digest_value
-from agentforge.errors import ConfigError, ModelRequestRejected, StorageError
-from agentforge.messages import ModelReply, ToolCall, Usage, reply_value, request_value
+from agentforge.errors import ConfigError, ModelRequestRejected
+from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage, reply_value, request_value
 from agentforge.models.stand_ins.scripted import place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from agentforge.messages import ModelRequest
-    from agentforge.models.api.model import Model
 
 
 class RecordedModel:
@@ -69,39 +63,6 @@ class RecordedModel:
         """Nothing is open."""
 
 
-class RecordingModel:
-    """Asks another model and appends every reply to a recording.
-
-    Args:
-        path: JSONL file; made where it is missing, gone on with where it exists.
-    """
-
-    def __init__(self, model: Model, path: str | Path) -> None:
-        self._model = model
-        self._path = Path(path)
-
-    @property
-    def name(self) -> str:
-        """The name of the model that is asked."""
-        return self._model.name
-
-    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
-        """Ask the model and record what it replies.
-
-        Raises:
-            StorageError: the reply cannot be written.
-        Side effects: the line is on disk before this returns.
-        """
-        stage, number = place_of(request)
-        reply = self._model.complete(request, on_delta=on_delta)
-        append_line(self._path, recorded_line(stage, number, request=request_value(request), reply=reply))
-        return reply
-
-    def close(self) -> None:
-        """Close the model that is asked."""
-        self._model.close()
-
-
 def recorded_line(stage: str, number: int, *, request: Mapping[str, object], reply: ModelReply) -> bytes:
     """One line of a recording, without its end.
 
@@ -111,33 +72,6 @@ def recorded_line(stage: str, number: int, *, request: Mapping[str, object], rep
     """
     key = {"stage": stage, "stage_step": number}
     return canonical_bytes({"key": key, "request": digest_value(request), "reply": reply_value(reply)})
-
-
-def append_line(path: Path, line: bytes) -> None:
-    """Append one line durably; a torn last line of an earlier process is cut off first.
-
-    Raises:
-        StorageError: the disk is full or the file cannot be written.
-    """
-    try:
-        with path.open("a+b") as file:
-            file.truncate(_whole_lines_size(file))
-            file.write(line + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as exc:
-        raise StorageError(f"recording {path} cannot be written: {exc}") from exc
-
-
-def _whole_lines_size(file: Any) -> int:
-    size = int(file.seek(0, os.SEEK_END))
-    if size == 0:
-        return 0
-    file.seek(size - 1)
-    if file.read(1) == b"\n":
-        return size
-    file.seek(0)
-    return int(file.read().rfind(b"\n")) + 1
 
 
 def _load(path: Path) -> dict[tuple[str, int], tuple[str, ModelReply]]:

@@ -24,21 +24,16 @@ within the stage, from 1), so a run that is resumed goes on at the right reply.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from agentforge.errors import ConfigError, ModelRequestRejected
-from agentforge.messages import FinishReason, ModelReply, ToolCall, Usage
+from agentforge.messages import FinishReason, ModelReply, ModelRequest, ToolCall, Usage
 from agentforge.models.api.prices import estimate_usage
 from agentforge.models.api.thinking import think_aloud
 from agentforge.models.dialects.refusals import error_for_status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agentforge.messages import ModelRequest
 
 _REPLY_KEYS = frozenset({"text", "samples", "thinking", "tool_calls", "finish", "usage", "error"})
 _CALL_KEYS = frozenset({"name", "args", "raw"})

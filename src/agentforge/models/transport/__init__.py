@@ -1,1 +1,1 @@
-"""Connections to providers: HTTP, sockets, server-sent events and recorded tapes."""
+"""Connections to providers: HTTP, sockets and server-sent events."""

@@ -10,21 +10,16 @@ import os
 import select
 import ssl
 from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from socket import SHUT_RDWR
-from typing import TYPE_CHECKING, Protocol
+from types import TracebackType
+from typing import Protocol
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentforge.cancellation import interruptible
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelUnavailable
-from agentforge.models.transport.http_socket import HttpSocket
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator, Mapping
-    from types import TracebackType
-
-    from agentforge.models.transport.http_socket import HttpReply
+from agentforge.models.transport.http_socket import HttpReply, HttpSocket
 
 _CONNECT_TIMEOUT_S = 15.0
 _END_TIMEOUT_S = 0.25

@@ -9,13 +9,13 @@ from __future__ import annotations
 import socket
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping
 
 _READ_BYTES = 65_536
 _LONGEST_HEAD = 262_144

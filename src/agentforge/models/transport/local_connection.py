@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from types import TracebackType
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
-from agentforge.local.shared_server import leased, wait_for_end
-from agentforge.models.transport.connection import REPLY_TIMEOUT_S, HttpConnection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from types import TracebackType
-
-    from agentforge.local.shared_server import Wanted
-    from agentforge.models.transport.connection import Response
+from agentforge.local.shared_server import Wanted, leased, wait_for_end
+from agentforge.models.transport.connection import REPLY_TIMEOUT_S, HttpConnection, Response
 
 NOWHERE = "http://localhost/v1"
 """The address that requests are made out to; where the server listens is known when it is asked."""

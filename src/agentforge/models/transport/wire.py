@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from agentforge.cancellation import pause
 from agentforge.errors import ModelError, ModelRateLimited, ModelReplyBroken, ModelUnavailable
 from agentforge.models.dialects.refusals import back_off_s, error_for_status, retry_after_s
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from agentforge.models.transport.connection import Connection, Response
+from agentforge.models.transport.connection import Connection, Response
 
 MAX_REQUESTS = 4
 """HTTP requests in all for one reply."""
@@ -94,15 +91,12 @@ class Wire:
         self._connection.close()
 
     def _asked_to_wait_s(self, response: Response) -> float | None:
-
         return retry_after_s(response.headers, now=self._now())
 
     def _back_off_s(self, number: int) -> float:
-
         return back_off_s(number, jitter=self._jitter())
 
     def _refusal(self, response: Response) -> ModelError:
-
         return error_for_status(response.status, _read_text(response), model=self._model, secret=self._secret)
 
 

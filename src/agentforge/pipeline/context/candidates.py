@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,10 @@ _SPOT = 4  # lines on each side of a line that speaks of the request
 _CLASS_HEAD = 30  # lines of a long class between its docstring and its members
 _SIGNATURE_MOST = 30  # lines
 _QUOTES = re.compile(r"\s*[rRuU]?(\"{3}|'{3})(?!.*\1)")
+_HEADING, _UNDERLINED = re.compile(r"#{1,6} \S"), re.compile(r"([=~^*+-])\1{2,}\s*")
+_OF_CHANGES = re.compile(r"(?:change|history|news|release)[^/]*$", re.IGNORECASE)
 _MENTIONS = 4
-_DOCUMENT = 40  # lines of a document's head
+_DOCUMENT = 40  # lines of a document's head, or around the line of it that fits best
 _SOON, _LATER, _SMALL, _IMPORTS, _DOCUMENTS = 3, 40, 1000, 2000, 3000
 """The order of what is named, behind so many bodies; of the rest of long bodies; and behind all bodies that of small files whole,
 imports and documents."""
@@ -81,17 +84,7 @@ def _view(
     wants += [_mention(text, symbols, line, soon) for line in file.mentions[:_MENTIONS]]
     wants += [_around(line, AROUND, "the request points here", soon) for line in file.lines[:_MENTIONS]]
     if not symbols:
-        order = soon if file.is_named else _DOCUMENTS + place
-        wants.append(
-            Want(
-                first=1,
-                last=min(count, _DOCUMENT),
-                level=Level.LIKELY,
-                order=order,
-                focus=1,
-                why="a document that fits",
-            )
-        )
+        wants += _of_document(text, file, soon if file.is_named else _DOCUMENTS + place)
     elif count_tokens(text) <= SMALL_FILE:
         wants.append(Want(first=1, last=count, level=Level.LIKELY, order=_SMALL + place, why="a small file that fits"))
     if symbols and wants:
@@ -100,6 +93,29 @@ def _view(
             Want(first=first, last=last, level=Level.LIKELY, order=_IMPORTS + place, focus=first, why="imports")
         )
     return file_view(root, file.path, text, wants, symbols=symbols, state="as at the base")
+
+
+def _of_document(text: str, file: RelevantFile, order: int) -> Iterator[Want]:
+    """The section of a document that speaks most of the request; else, and of a list of changes, its head."""
+    rows = text.split("\n")
+    heads = [1, *(line for line in range(2, len(rows)) if _heads(rows, line)), len(rows) + 1]
+    parts = [range(first, after) for first, after in pairwise(heads)]
+    best = max(parts, key=lambda part: sum(file.told.get(line, 0.0) for line in part) / (_DOCUMENT + len(part)) ** 0.5)
+    if _OF_CHANGES.search(file.path) or not any(line in file.told for line in best):
+        head = min(len(rows), _DOCUMENT)
+        yield Want(first=1, last=head, level=Level.LIKELY, order=order, focus=1, why="a document that fits")
+        return
+    focus = max(best, key=lambda line: (file.told.get(line, 0.0), -line))
+    first, last = max(best.start, focus - _DOCUMENT // 2), min(best.stop - 1, focus + _DOCUMENT // 2)
+    why = "the section speaks of the request"
+    yield Want(first=best.start, last=best.start, level=Level.LIKELY, order=order, why=why)
+    yield Want(first=first, last=last, level=Level.LIKELY, order=order, focus=focus, why=why)
+
+
+def _heads(rows: Sequence[str], line: int) -> bool:
+    """Whether a line is a heading of Markdown or reStructuredText."""
+    row = rows[line - 1]
+    return bool(_HEADING.match(row)) or bool(row.strip() and _UNDERLINED.fullmatch(rows[line]))
 
 
 def _mention(text: str, symbols: Sequence[Symbol], line: int, order: int) -> Want:

@@ -39,6 +39,8 @@ _DEFINING = (
     "test(",
     "it(",
 )
+_PASSED_ON = ("pub use ", "pub mod ", "pub extern crate ", "export * from ", "export {")
+"""What looks as if it defined something, and stands among the imports."""
 _IMPORTING = ("import ", "from ", "use ", "#include", "package ", "const ", "require", "'use strict'", '"use strict"')
 
 EDGE, _NEAR, WHOLE, BESIDE, HEADING, _REST = 0, 1, 2, 3, 4, 100
@@ -203,8 +205,11 @@ def _lines_with(text: str, words: Iterable[str]) -> list[int]:
 def head_of(text: str) -> tuple[int, int]:
     """First and last line of the imports and constants before the first function or class, without licence and long words."""
     lines = text.split("\n")
-    end = next((index for index, line in enumerate(lines) if line.startswith(_DEFINING)), min(40, len(lines)))
-    start = next((index for index, line in enumerate(lines[:end]) if line.startswith(_IMPORTING)), 0)
+    defining = (
+        index for index, line in enumerate(lines) if line.startswith(_DEFINING) and not line.startswith(_PASSED_ON)
+    )
+    end = next(defining, min(40, len(lines)))
+    start = next((index for index, line in enumerate(lines[:end]) if line.startswith((*_IMPORTING, *_PASSED_ON))), 0)
     return start + 1, min(max(end, start + 1), start + HEAD)
 
 

@@ -28,17 +28,21 @@ from agentforge.pipeline.context.excerpts import (
     words_in,
 )
 from agentforge.tokens import count_tokens
+from agentforge.workspace.code.relevance import words as stems_of
 from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 
 _END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
 _MOST_TESTS = 400
-_TEST_FILES = 3
+_LIKELY_FILES = 2
 _BEHIND = 4
 """So many tests of a likely file come before those of the next one."""
 _OF_NEAR, _OF_OTHERS = 1000, 300
 """Tokens of further tests of the nearest file, and of each of the others: a longer look costs more than a question."""
 _SHORT_NAME = 3  # letters that say nothing
+_OF_TOLD = 0.5
+"""What a quoted text in a test, or a word of the request in its name, weighs against a symbol that is to be changed."""
+_QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]{2,80})\"|'([^'\n]{2,80})'")
 _TITLED = frozenset({"javascript", "typescript", "tsx"})
 _NUMBER = 2  # tokens of a line's number
 _FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
@@ -54,6 +58,9 @@ def style_views(
     names: Iterable[str] = (),
     named: Iterable[str] = (),
     words: Iterable[str] = (),
+    likely: int = _LIKELY_FILES,
+    more: int = _OF_NEAR,
+    request: str = "",
 ) -> list[View]:
     """The test file that shows how the named symbols are tested: its imports and fixtures, the nearest test, its end.
 
@@ -66,25 +73,29 @@ def style_views(
         names: symbols that matter.
         named: test files that earlier artifacts named; where there are any, no other is shown.
         words: of the request.
+        likely: how many files are shown besides where none was named.
+        more: tokens of further tests of the nearest file.
+        request: tests that hold what it quotes, or bear its words in their names, are nearer.
     """
+    told = _Quotations(request)
     symbols = [word for word in dict.fromkeys(part for name in names for part in name.split(".")) if word.strip("_")]
     symbols = [word for word in symbols if not word.startswith("__")]
     stems = [stem for path in near if (stem := Path(path).stem.strip("_")) not in ("", "index", "mod", "lib")]
     weights = dict.fromkeys(words, 0.25) | dict.fromkeys(stems, 0.5) | dict.fromkeys(symbols, 1.0)
     named, views = list(named), []
-    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named)):
+    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named, most=1 + likely)):
         text = source_text(root, path) or ""
         found, blocks = symbols_of(path, text), tests_in(path, text)
         count = len(text.rstrip("\n").split("\n"))
         if place and path in named:
             wants = [Want(first=count - _LAST + 1, last=count, order=EDGE, focus=count, why="where tests are added")]
         elif place:
-            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=_OF_OTHERS)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=_OF_OTHERS)]
             wants = [replace(want, level=Level.LIKELY, order=_BEHIND * place + want.order) for want in wants]
         elif count_tokens(text) <= SMALL_FILE:
             wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
         else:
-            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, room=_OF_NEAR)]
+            wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=more)]
         views.append(
             file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
         )
@@ -92,7 +103,7 @@ def style_views(
 
 
 def _test_files(
-    root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str]
+    root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str], *, most: int
 ) -> list[str]:
     """The test files that were named, else those that most likely test what matters: that speak of it, rare words more."""
 
@@ -112,7 +123,7 @@ def _test_files(
         return spoken + kin - 3.0 * (name == "conftest") - helps
 
     best = sorted(present, key=lambda path: (-score(path), -speech[path].total(), path))
-    return [path for path in best if path in named] or best[:_TEST_FILES]
+    return [path for path in best if path in named] or best[:most]
 
 
 def tests_in(path: str, text: str) -> list[Symbol]:
@@ -135,7 +146,9 @@ def _place_of_tests(text: str, count: int) -> Iterator[Want]:
     yield Want(first=count - _END + 1, last=count, order=EDGE, focus=count, why="where tests are added")
 
 
-def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float], *, room: int) -> Iterator[Want]:
+def _near_tests(
+    text: str, tests: Sequence[Symbol], weights: Mapping[str, float], told: _Quotations, *, room: int
+) -> Iterator[Want]:
     """The test that speaks most of what matters, the fixtures, the end of the class around it, and further tests, nearest first.
 
     Args:
@@ -145,9 +158,11 @@ def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float]
     rows = text.split("\n")
     said = [words_in(rows, [one]) for one in tests]
     rare = {word: math.log(1 + len(tests) / (1 + sum(word in one for one in said))) for word in weights}
+    named = told.scores(rows, tests)
     scores = [
-        sum(weights[word] * rare[word] for word in weights if word in words or _bears(test, word, weights[word]))
-        for test, words in zip(tests, said, strict=True)
+        score
+        + sum(weights[word] * rare[word] for word in weights if word in words or _bears(test, word, weights[word]))
+        for test, words, score in zip(tests, said, named, strict=True)
     ]
     order = sorted(range(len(tests)), key=lambda place: (-scores[place], tests[place].end_line - tests[place].line))
     near = [tests[place] for place in order if scores[place] > 0] or [tests[place] for place in order[:1]]
@@ -164,6 +179,26 @@ def _near_tests(text: str, tests: Sequence[Symbol], weights: Mapping[str, float]
         if room < 0:
             return
         yield Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=place, why="a test of the same things")
+
+
+class _Quotations:
+    """What a request quotes, and the stems of its words."""
+
+    def __init__(self, request: str) -> None:
+        found = (next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(request))
+        self._quoted = dict.fromkeys(one for one in found if len(one) >= _SHORT_NAME)
+        self._stems = {one for word in re.findall(r"\w+", request) for one in stems_of(word) if len(one) >= _SHORT_NAME}
+
+    def scores(self, rows: Sequence[str], tests: Sequence[Symbol]) -> list[float]:
+        """How much of it stands in each test, and in its name; what stands in few tests says more."""
+        held = []
+        for one in tests:
+            inside = "\n".join(rows[one.line - 1 : one.end_line])
+            quoted = {text for text in self._quoted if text in inside}
+            named = {stem for word in re.findall(r"\w+", one.name) for stem in stems_of(word)}
+            held.append(quoted | {f"={stem}" for stem in named & self._stems})
+        known = Counter(key for keys in held for key in keys)
+        return [sum(_OF_TOLD * math.log(1 + len(tests) / (1 + known[key])) for key in keys) for keys in held]
 
 
 def _bears(test: Symbol, word: str, weight: float) -> bool:

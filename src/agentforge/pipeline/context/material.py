@@ -24,7 +24,9 @@ from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
 from agentforge.pipeline.model.prompt_text import (
     framed_constraints,
+    holds,
     specification_parts,
+    specification_text,
     terms_of,
 )
 from agentforge.pipeline.model.revisits import is_open
@@ -139,7 +141,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
     if is_open(state):
         return [
             _specification(spec),
-            _asks(state),
+            _asks(state, spec),
             *frozen_tests(runtime, _suite(state), state),
             *_code(runtime, files, places, frozen=suite_files(state)),
         ]
@@ -153,13 +155,18 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         names=_changed_names(spec) or [name for _, name, _ in places],
         named=named,
         words=terms_of(state.brief.request),
+        request=state.brief.request,
     )
+    asks = _asks(state, spec)
+    above = f"{specification_text(spec)}\n{asks.text}"
     return [
         _specification(spec),
-        _asks(state),
+        asks,
         Piece(
-            name="examples of the request",
-            text="\n".join(f"- {indent(one, '  ').lstrip()}" for one in standing_examples(state)),
+            name="further examples of the request",
+            text="\n".join(
+                f"- {indent(one, '  ').lstrip()}" for one in standing_examples(state) if not holds(above, one)
+            ),
             level=Level.LAW,
         ),
         Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),
@@ -177,13 +184,22 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
     files, places = _spec_places(spec, state)
     return [
         _specification(spec),
-        _asks(state),
+        _asks(state, spec),
         *_speed("what is measured beside the tests", measured_text(state)),
-        Piece(name="files that you may write", text="\n".join(named_files(spec)), level=Level.LAW),
+        *_writable(spec),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
         *frozen_tests(runtime, _suite(state), state),
         *_code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),
     ]
+
+
+def _writable(spec: Json) -> list[Section]:
+    """The files that may be written, where the specification's own lists do not say it."""
+    listed = {*texts(spec.get("files_to_modify")), *texts(spec.get("files_to_create"))}
+    files = named_files(spec)
+    return (
+        [] if listed == set(files) else [Piece(name="files that you may write", text="\n".join(files), level=Level.LAW)]
+    )
 
 
 def _speed(name: str, text: str) -> list[Section]:
@@ -207,10 +223,10 @@ _GATHERERS: dict[str, Callable[[RunState, Runtime], list[Section]]] = {
 }
 
 
-def _asks(state: RunState) -> Piece:
+def _asks(state: RunState, spec: Json) -> Piece:
     from agentforge.pipeline.ledger.shown import ASKS, asked_text
 
-    return Piece(name=ASKS, text=asked_text(state), level=Level.LAW)
+    return Piece(name=ASKS, text=asked_text(state, above=specification_text(spec)), level=Level.LAW)
 
 
 def _specification(spec: Json) -> Piece:

@@ -58,7 +58,6 @@ def make_branch(state: RunState, runtime: Runtime, *, commit: str) -> bool:
     Raises:
         ConflictError: the branch exists and points elsewhere, or `--apply` cannot be done without touching the user's work.
     """
-
     if state.relations.pull.get("follows") and state.relations.pull.get("branch") == state.identity.branch:
         advance_branch(runtime.git, state.identity.branch, commit, was=state.identity.base_commit)
     else:

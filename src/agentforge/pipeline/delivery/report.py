@@ -174,7 +174,8 @@ def notes_for_reviewer(state: RunState) -> list[dict[str, str]]:
 
 def _examined(state: RunState) -> str:
     """What came of the examiner's tests, and what it cost; "" where there were none."""
-    counts = Counter(str(row.get("verdict")) for row in items(state.work.facts.get(EXAMINE, {}).get("rows")))
+    rows = items(state.work.facts.get(EXAMINE, {}).get("rows"))
+    counts = Counter(str(row.get("verdict")) for row in rows)
     if not counts:
         return ""
     spent = [one for one in state.usage.spending.values() if one.stage == EXAMINE]

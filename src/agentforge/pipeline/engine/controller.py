@@ -6,12 +6,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from agentforge.agent.drive import Log, drive
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_finish_step, perform_tool
+from agentforge.agent.spec import AgentSpec
 from agentforge.canonical import canonical_bytes
 from agentforge.context.sections import Section, row_of, section_of, without_secrets
 from agentforge.errors import ModelError
@@ -57,6 +58,7 @@ from agentforge.pipeline.model.effects import (
     SubmitKept,
     TryAttempts,
 )
+from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.rollback import go_back
 from agentforge.pipeline.model.run_dependencies import event_of, unmet
@@ -64,10 +66,6 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.parallel.candidates import adopted
 from agentforge.pipeline.stages import ORDER
 from agentforge.safety.text.redaction import redact, redact_value
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.pipeline.model.measurement import Measured
 
 _By = Literal["model", "harness", "user"]
 
@@ -294,7 +292,6 @@ class Performer(LiveWorld):
     # -- humans, ends
 
     def _ask(self, effect: Ask, state: RunState) -> Iterator[Event]:
-
         return asked(effect, state, lambda one: self._plain(exhibit(one, state, self._runtime)))
 
     def _pass_stage(self, effect: PassStage, state: RunState) -> Iterator[Event]:

@@ -133,11 +133,6 @@ def rulings_text(state: RunState) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def decided_calls(state: RunState) -> frozenset[str]:
-    """The calls whose result a human decided."""
-    return frozenset(one.call for one in rulings(state))
-
-
 def overruled_tests(state: RunState, *, by: str = "") -> tuple[tuple[str, str], ...]:
     """(path, name) of the tests whose assertion a human overruled.
 

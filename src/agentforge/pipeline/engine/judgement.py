@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
 from agentforge.contracts.check import check
-from agentforge.contracts.contract import CommandResult
+from agentforge.contracts.contract import CommandResult, Contract
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage
 from agentforge.workspace.sandbox.box import Box
 
-if TYPE_CHECKING:
-    from agentforge.contracts.contract import Contract
-
 _TIMEOUT_S = 600.0
 
 
 def command_results(contract: Contract, runtime: Runtime) -> list[CommandResult]:
     """Run every command that the contract names; a read-only workspace, no network."""
-
     results = []
     for command in contract.commands:
         box = Box(workspace=runtime.worktree, mount_at=runtime.repo, writable=False)
@@ -49,7 +44,6 @@ def judge(
     Args:
         commands: results of the contract's command rules.
     """
-
     submission = state.review.submission
     assert submission is not None
     facts = submission.facts or {}

@@ -6,17 +6,13 @@ stands where what it follows from is unchanged; else its model begins with its e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.stage_agent import refusal_of
 from agentforge.pipeline.model.effects import SubmitKept
 from agentforge.pipeline.model.revisits import is_open
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage, items
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
 
 
 def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:

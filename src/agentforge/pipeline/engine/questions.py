@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.context.render import render
 from agentforge.events.kinds import EscalationRaised, Event
@@ -22,11 +21,8 @@ from agentforge.events.kinds.choices import (
 )
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import Ask
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
-
 
 _OPENED = ("red", "spec", "guard", "clarify")
 """Stages that a question names as those to open again, the nearest first; any that has passed can be opened."""

@@ -14,6 +14,7 @@ from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
+from agentforge.models.api.model import Model
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import stage_approval, tool_context
@@ -33,7 +34,6 @@ from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
     from agentforge.guest.choice import GuestChoice
-    from agentforge.models.api.model import Model
 
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
@@ -136,7 +136,7 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         return lambda _path: f"stage {stage.name} writes no files"
 
     if stage.writes == "tests":
-        declared = _baseline_test_globs(state)
+        declared = tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
         return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
     if stage.files:
@@ -156,7 +156,6 @@ def _frozen(state: RunState) -> tuple[str, ...]:
 
 def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Callable[[str], str | None]:
     """The files of the specification, sign for sign: a name that reads as a pattern or a folder opens nothing else."""
-
     scope = WriteScope(allow=files, deny=frozen)
 
     def refusal(path: str) -> str | None:
@@ -166,10 +165,6 @@ def _product_refusal(files: tuple[str, ...], *, frozen: tuple[str, ...]) -> Call
         return reason
 
     return refusal
-
-
-def _baseline_test_globs(state: RunState) -> tuple[str, ...]:
-    return tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
 
 
 def _context(

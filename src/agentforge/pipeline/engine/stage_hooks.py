@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.canonical import canonical_bytes
 from agentforge.context.sections import Piece, row_of
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, approving, fixed
 from agentforge.events.state.run_state import RunState
+from agentforge.hooks.engine import Outcome
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER
-
-if TYPE_CHECKING:
-    from agentforge.hooks.engine import Outcome
-    from agentforge.pipeline.model.runtime import Runtime
 
 _NOTE = "note of hook "
 _NOTE_SHARE = 15

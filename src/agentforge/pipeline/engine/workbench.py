@@ -16,17 +16,16 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import spelled_out, suite_files
 from agentforge.pipeline.model.stage import Stage
+from agentforge.safety.policy.decision import Policy, decide_call
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
-from agentforge.tools.base import Observation, ToolContext
+from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
+from agentforge.workspace.processes.process import Completed
 
 if TYPE_CHECKING:
-    from agentforge.safety.policy.decision import Policy
     from agentforge.testing.plan import TestPlan
-    from agentforge.tools.base import Tool
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled
     from agentforge.workspace.sandbox.box import Box
 
@@ -162,8 +161,6 @@ def may_read(state: RunState, stage: Stage, runtime: Runtime) -> Callable[[str],
     """Whether a search may show what stands in a file: where no rule closes files, in all of them."""
     if not any(rule.pattern and rule.verdict != "allow" for rule in runtime.permits.rules):
         return lambda _path: True
-    from agentforge.safety.policy.decision import decide_call
-
     policy = stage_policy(state, stage, runtime)
     return lambda path: decide_call("read_file", policy, kind=CommandClass.READ_ONLY, reads=(path,)).verdict == "allow"
 
@@ -173,8 +170,6 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
 
     The workspace is known under two names: its own, and the repository's, where the sandbox mounts it.
     """
-    from agentforge.safety.policy.decision import Policy
-
     root = state.identity.repo or str(runtime.repo)  # a replay works elsewhere, but its calls name the places of then
     return Policy(
         mode=Mode(runtime.permits.mode),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agentforge.contracts.contract import CommandResult, Contract
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.measurement import Measured
+from agentforge.pipeline.model.run_dependencies import Need, Sight
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
+
 if TYPE_CHECKING:
-    from agentforge.contracts.contract import CommandResult, Contract
-    from agentforge.events.state.run_state import RunState
     from agentforge.pipeline.examination.examiner_run import Looks
-    from agentforge.pipeline.model.measurement import Measured
-    from agentforge.pipeline.model.run_dependencies import Need, Sight
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.model.stage import Stage
     from agentforge.pipeline.repairs.table import Mended
 
 

@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from agentforge.agent.effects import CallModel, FinishStep
+from agentforge.agent.effects import CallModel, Effect, FinishStep
 from agentforge.agent.limits import exhausted, time_left_s
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_finish_step
@@ -26,6 +26,7 @@ from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.examinations import EXAMINE
+from agentforge.events.state.run_state import RunState
 from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
 from agentforge.pipeline.context.candidates import likely_views
@@ -47,6 +48,7 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import StartStage
 from agentforge.pipeline.model.prompt_text import terms_of
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, Stage, texts
 from agentforge.safety.text.redaction import redact
@@ -58,16 +60,13 @@ from agentforge.workspace.code.bodies import bodies
 from agentforge.workspace.code.relevance import rank
 from agentforge.workspace.code.symbols import language_of
 
-if TYPE_CHECKING:
-    from agentforge.agent.effects import Effect
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
-
 _STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
 _CANDIDATES = 8
 _TIME_LIMIT_S = 180.0
 _TEST_LIMIT_S = 30.0
 _SAID = 1500
+_OF_TESTS = 200
+"""Tokens of tests of the project beside the nearest one: how they look is all that they are shown for."""
 _OVERHEAD = 60
 """Tokens of headings and message framing."""
 _SHARE = 2
@@ -127,7 +126,7 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
         frame = count_tokens(_prompt(state, runtime)) + _OVERHEAD
         if needed < counted_limit(runtime.step_tokens) - frame:
             room = max(needed, counted_limit(runtime.step_tokens // _SHARE) - frame)
-            page = fill([*law, *_before(state, runtime)], room=room)
+            page = fill([*law, *_before(state, runtime)], room=room, least=Level.NAMED)
             text = redact(page.text, secrets=runtime.secrets).text
             material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))
     yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
@@ -139,7 +138,7 @@ def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
     if phase(state) == "settle":
         rows = [
             f"### Test {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
-            f"Before the change it {row.get('before') or 'could not be run'}."
+            f"Before the change it {_before_the_change(row)}."
             for number, row in enumerate(disputed(kept_rows(state)), start=1)
         ]
         return [Piece(name="the tests that fail", text="\n\n".join(rows), level=Level.LAW, order=1)]
@@ -154,6 +153,13 @@ def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
     ]
 
 
+def _before_the_change(row: Json) -> str:
+    """How a test that fails now came out at the base."""
+    if row.get("same"):
+        return "failed in the same way"
+    return str(row.get("before") or "could not be run")
+
+
 def _before(state: RunState, runtime: Runtime) -> list[Section]:
     """The project before the change: the files that were changed, how tests look there, and what else fits the request."""
     files, words = changed_files(state), request_words(state)
@@ -166,7 +172,7 @@ def _before(state: RunState, runtime: Runtime) -> list[Section]:
         views = [code_view(root, path, names=terms, lines=edits[path], state=told) for path in files]
         found = rank(root, terms, text=words, limit=_CANDIDATES)
         sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
-        styles = style_views(root, near=files, tests=tests, words=terms)
+        styles = style_views(root, near=files, tests=tests, words=terms, likely=0, more=_OF_TESTS)
         return [
             *(one for one in views if one is not None),
             *likely_views(root, sources, bodies(root, sources)),
@@ -326,7 +332,7 @@ def looked_at(state: RunState, source: str, runtime: Runtime) -> Looks:
 
 def recorded_looks(event: kinds.Examined) -> Looks:
     """What running the tests gave, as the record has it."""
-    told = ("held", "got", "before", "unchecked")
+    told = ("held", "got", "before", "same", "unchecked")
     tests = {str(row["test"]): {name: row.get(name) for name in told} for row in event.rows if not row.get("example")}
     return Looks(path=event.path, tests=tests, unrunnable=event.unrunnable, reason=event.reason)
 
@@ -336,15 +342,20 @@ def _run(rig: Rig, tree: str, path: str, source: str) -> SuiteRun:
 
 
 def _look(now: TestOutcome, before: TestOutcome | None) -> Json:
-    failure = now.failure
-    got = f"{failure.exc_type}: {failure.message}".strip(": ") if failure else ""
+    got = _said_of(now)
     ran = now.outcome in ("passed", "failed", "error")
     return {
         "held": now.passed,
         "got": got,
         "before": before.outcome if before else "",
+        "same": bool(got) and before is not None and not before.passed and _said_of(before) == got,
         "unchecked": "" if ran else f"it was {now.outcome}",
     }
+
+
+def _said_of(one: TestOutcome) -> str:
+    failure = one.failure
+    return f"{failure.exc_type}: {failure.message}".strip(": ") if failure else ""
 
 
 def _unrunnable(run: SuiteRun) -> str:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
 
 from agentforge.events.fold.delivered import judged
-from agentforge.pipeline.examination.examiner import changed_files
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.examination.examiner import changed_files, request_words
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.workspace.code.symbols import implementations, outline_of
 
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
-
+_MOST_NAMED = 15
 _SHOWN = ("function", "class", "method", "type", "variable")
 
 
 def interface(state: RunState, runtime: Runtime) -> str:
-    """The public names of the changed files with signature and first line of the docstring, what is new or changed first.
+    """The public names of the changed files: what is new or changed with signature and first line of the docstring, what is as
+    before with its signature where the request names it, and of the rest the first names.
 
     Returns:
         "" where no file has a public name any more.
@@ -29,9 +30,22 @@ def interface(state: RunState, runtime: Runtime) -> str:
         public = [one for one in implementations(outline_of(path, now).symbols) if _is_public(one.qualified)]
         rows = [(known.get(one.qualified) != _lines(now, one.line, one.end_line), one) for one in public]
         rows = [row for row in rows if row[1].kind in _SHOWN]
-        rows.sort(key=lambda row: not row[0])
-        parts += [f"## {path}", *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in rows)]
+        words = set(re.findall(r"\w+", request_words(state)))
+        told = [row for row in rows if row[0] or row[1].qualified.rpartition(".")[2] in words]
+        told.sort(key=lambda row: not row[0])
+        rest = [row[1].qualified for row in rows if row not in told and row[1].kind != "variable"]
+        parts += [
+            f"## {path}",
+            *(_told(one.qualified, one.signature, one.doc, changed=new) for new, one in told),
+            *_rest(rest),
+        ]
     return "\n".join(parts)
+
+
+def _rest(names: Sequence[str]) -> list[str]:
+    """The names of what is as before and what the request does not name, in a line."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return [f"- as before, too: {', '.join(names[:_MOST_NAMED])}{more}"] if names else []
 
 
 def _told(name: str, signature: str, doc: str, *, changed: bool) -> str:

@@ -30,7 +30,8 @@ def measured_rows(source: str, looks: Mapping[str, Json], request: str, known: S
 
     Args:
         source: the test file.
-        looks: {held, got: what the failure says, before: outcome at the base, unchecked: why it says nothing} by the test's id.
+        looks: {held, got: what the failure says, before: outcome at the base, same: it failed there in the same way,
+            unchecked: why it says nothing} by the test's id.
         request: the words that the examiner was given.
         known: the rows of an earlier measurement of the same file: a second reading of a test that fails again stays.
     Returns:

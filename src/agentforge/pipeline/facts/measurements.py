@@ -200,6 +200,7 @@ def _measured_suite(
         support=(*state.brief.tests, *_ended(state)),
         superseded=superseded(state),
         vanished=vanished_names(spec, words_of_people(state)),
+        told=words_of_people(state),
         inspected=by_inspection_alone(spec),
     )
     return measure_red(patient_rig(state, runtime), suite, base_tree=_base(state), red_tree=tree)

@@ -51,11 +51,11 @@ def _cuts(text: str) -> Iterator[int]:
     """Offsets at which a new sentence begins."""
     masked = _QUOTED.sub(lambda match: "\x00" * len(match.group()), text)
     for match in _ENDS.finditer(masked):
-        behind = text[match.end() :]
-        if not behind or _INITIAL.search(text[: match.start() + 1]):
+        end = match.end()
+        if end == len(text) or _INITIAL.match(text[max(0, match.start() - 2) : match.start() + 1]):
             continue
-        if not behind[0].islower() or _NAME.match(behind):
-            yield match.end()
+        if not text[end].islower() or _NAME.match(text, end):
+            yield end
 
 
 AskKind = Literal["sentence", "item", "code", "table"]

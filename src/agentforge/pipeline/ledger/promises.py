@@ -61,8 +61,9 @@ def _question(row: Json, stage: str) -> Ask:
     reason = "an example of the request held before the change, and no longer holds"
     told, drops, keeps = "That was already so before the change, and no longer is.", WRONG_TODAY, STAYS
     if not held:
-        reason = "an example of the request does not hold by itself, and the request names other code beside it"
-        told, drops, keeps = f"The request also names {', '.join(map(repr, beside))} beside it.", NOT_ALONE, ALONE
+        reason = "an example of the request does not hold by itself, and no measurement says whether it has to"
+        named = f"The request also names {', '.join(map(repr, beside))} beside it."
+        told, drops, keeps = named if beside else "The code gave another result twice.", NOT_ALONE, ALONE
     return Ask(
         stage=stage,
         kind="question",
@@ -79,8 +80,8 @@ def _question(row: Json, stage: str) -> Ask:
 def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     """What the request itself says that calls give; not what it reports of today, and nothing of which a human spoke otherwise.
 
-    A result that its words ask for is firm: that the base gives another one excuses nothing. One that it only states may turn out
-    to be a report of today, and one beside which other code stands may need that.
+    What fails now and held at the base may be a report of today, what fails beside other code may need that, and what fails for
+    the second time may have been misread here: a reader of the request decides about these.
 
     Args:
         reader: `runners.claims` or `runners.claims_javascript`.
@@ -94,16 +95,26 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
     wanted = {spelling(claim.call) for claim, tense in found if tense == "wanted"}
     return tuple(
-        decided(state, replace(claim, firm=tense == "wanted" and not claim.beside))
-        for claim, tense in found
-        if tense == "wanted" or spelling(claim.call) not in wanted
+        decided(state, claim) for claim, tense in found if tense == "wanted" or spelling(claim.call) not in wanted
     )
 
 
 def decided(state: RunState, claim: Claim) -> Claim:
-    """The claim as a human decided about it: one that must hold is firm, and what stands beside it excuses nothing."""
-    kept = answered(state, claim.call) in (STAYS, ALONE)
-    return replace(claim, firm=True, beside=(), steps="") if kept else claim
+    """The claim as a human decided about it, or with what the last attempt made of it.
+
+    One that must hold is firm, and what stands beside it excuses nothing.
+    """
+    if answered(state, claim.call) in (STAYS, ALONE):
+        return replace(claim, firm=True, beside=(), steps="")
+    return replace(claim, insisted=claim.call in _failed_before(state))
+
+
+def _failed_before(state: RunState) -> frozenset[str]:
+    """The calls whose examples the last measured tree failed, where somebody will read the request before the delivery."""
+    measured = [facts.get("held_out") for facts in state.work.facts.values()]
+    found = [one for one in measured if isinstance(one, dict) and state.brief.examiner]
+    rows = [row for one in found for name in ("failed", "conditional") for row in items(one.get(name))]
+    return frozenset(str(row.get("call")) for row in rows)
 
 
 def _spoken(state: RunState) -> str:

@@ -10,6 +10,7 @@ from agentforge.pipeline.facts.inspection import inert_words
 from agentforge.pipeline.ledger.entries import LedgerEntry
 from agentforge.pipeline.ledger.mapping import Becomes
 from agentforge.pipeline.ledger.placement import left_out, placed
+from agentforge.pipeline.model.prompt_text import holds
 from agentforge.pipeline.model.stage import Json, action_of, items
 from agentforge.tokens import cut_middle
 
@@ -19,12 +20,16 @@ _ASK_TOKENS, _EXACT_TOKENS = 200, 1200
 """What is shown of an ask; one with examples, code or a table is whole, unless it alone would fill a step."""
 
 
-def asked_text(state: RunState) -> str:
-    """The asks beside their requirements, in the request's own words; what asks for nothing is left out."""
+def asked_text(state: RunState, *, above: str = "") -> str:
+    """The asks beside their requirements, in the request's own words; what asks for nothing is left out.
+
+    Args:
+        above: what is shown already: an ask that stands there word for word is not repeated.
+    """
     return "\n".join(
         f"- {', '.join(becomes.requirements)}: {cut_middle(entry.text, limit=_EXACT_TOKENS if entry.telling else _ASK_TOKENS)}"
         for entry, becomes in placed(state)
-        if becomes.how == "requirements"
+        if becomes.how == "requirements" and not (above and holds(above, entry.text))
     )
 
 

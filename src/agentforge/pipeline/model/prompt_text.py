@@ -64,6 +64,15 @@ def specification_text(spec: Json) -> str:
     return "\n".join(whole for whole, _ in specification_parts(spec))
 
 
+def holds(shown: str, text: str) -> bool:
+    """Whether a text stands in another one that is shown, however its lines are broken and its list items are marked."""
+    return _plain(text) in _plain(shown)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+", "", text).split())
+
+
 def specification_parts(spec: Json, *, framed: int = 0) -> tuple[tuple[str, str], ...]:
     """A specification in parts, (whole, short): where it is too long for a step, whole requirements become one line each.
 

@@ -7,16 +7,13 @@ is opened again with these findings, once for each fact: the same fact seen agai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.events import kinds
 from agentforge.events.fold.revisits import fact_key
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Reopen
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage, items
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
 
 BELONGS_TO = "belongs_to"
 """The name of the fact."""

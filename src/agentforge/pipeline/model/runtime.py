@@ -7,28 +7,27 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.agent.pictures import BlobStore
 from agentforge.context.budget import TOTAL_LIMIT
 from agentforge.errors import AgentForgeError, InfrastructureError
+from agentforge.events.kinds import Event
+from agentforge.events.kinds.dependencies import PartStarted
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.model.run_dependencies import Sight
+from agentforge.hooks.engine import HookEngine
+from agentforge.messages import ModelReply
+from agentforge.models.api.model import Model
+from agentforge.pipeline.model.run_dependencies import Need, Sight
+from agentforge.pipeline.model.stage import Stage
+from agentforge.proof.envelope import Signer
+from agentforge.safety.policy.permission import Rule
+from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
     from agentforge.conformance.engine.check_engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
-    from agentforge.events.kinds import Event
-    from agentforge.events.kinds.dependencies import PartStarted
-    from agentforge.events.state.run_state import RunState
     from agentforge.guest.choice import GuestChoice
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.messages import ModelReply
-    from agentforge.models.api.model import Model
-    from agentforge.pipeline.model.run_dependencies import Need
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.proof.envelope import Signer
-    from agentforge.safety.policy.permission import Rule
     from agentforge.suite.test_environment import Rig
-    from agentforge.workspace.git.repository import Git
     from agentforge.workspace.protection.workspace_guard import Guard
     from agentforge.workspace.sandbox.box import Sandbox
 
@@ -50,13 +49,11 @@ def no_attempts(_state: RunState, stage: str) -> Iterator[Event]:
 
 def nobody_looks(need: Need, _state: RunState) -> Sight:
     """No other run can be seen from here."""
-
     return Sight(status="failed", seen=f"{need.words} cannot be looked at from here")
 
 
 def nobody_begins(part: str, _state: RunState) -> PartStarted:
     """No task can be started from here."""
-
     raise InfrastructureError(f"the part {part} cannot be started from here")
 
 

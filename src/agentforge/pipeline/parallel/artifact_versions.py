@@ -18,7 +18,6 @@ _MANIFESTS = ("pyproject.toml", "package.json")
 
 def versions_in(repo: Path, commit: str, artifact: str) -> Iterator[tuple[str, str, str]]:
     """Find (path, version, digest) of the files of a commit that say which version of the artifact they are."""
-
     git = Git.open(repo)
     for path in git.list_files(commit):
         name = path.rpartition("/")[2]
@@ -35,7 +34,6 @@ def satisfies_or_fails(version: str, condition: str) -> bool:
     Raises:
         UsageError: the condition itself is wrong.
     """
-
     satisfies("0", condition)
     try:
         return satisfies(version, condition)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, cast
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section
 from agentforge.contracts import dialect
+from agentforge.contracts.contract import Contract
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.prompt_text import specification_parts
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.plugins.stage_order import FIRST_WRITER, JUDGE, last_measured, written_files
@@ -19,8 +21,6 @@ from agentforge.workspace.code.relevance import is_test_path
 
 if TYPE_CHECKING:
     from agentforge.contracts.catalogue import ContractSet
-    from agentforge.contracts.contract import Contract
-    from agentforge.pipeline.model.runtime import Runtime
 
 
 def contract_of(stage: Stage, contracts: ContractSet) -> Contract:

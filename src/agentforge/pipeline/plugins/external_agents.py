@@ -15,34 +15,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from agentforge.agent.pictures import BlobStore
 from agentforge.agent.reply import last_artifact_in
 from agentforge.config.stage_agents import PREFIX
 from agentforge.context.budget import one_line
-from agentforge.events.kinds import ModelCalled
+from agentforge.events.kinds import ModelCalled, ToolFinished
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
 from agentforge.guest.host import host
-from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.guest.report import GuestReport
+from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage
 from agentforge.pipeline.engine.workbench import stage_box
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.text.boundary import unwrap
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, takes
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box
 from agentforge.workspace.sandbox.mounts import is_hidden
 
 if TYPE_CHECKING:
-    from agentforge.agent.pictures import BlobStore
-    from agentforge.events.kinds import ToolFinished
-    from agentforge.events.state.run_state import RunState
-
     pass
-    from agentforge.guest.report import GuestReport
-    from agentforge.messages import ModelRequest
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.model.stage import Stage
     from agentforge.pipeline.replay.recording import Recording
-    from agentforge.workspace.processes.process import Completed
     from agentforge.workspace.protection.reconciliation import Settled, Touched
-    from agentforge.workspace.sandbox.box import Box
 
 TOOL = "agent"
 FRAME = "frame_guest"
@@ -105,7 +102,6 @@ def guest_tool(choice: GuestChoice, state: RunState, stage: Stage, runtime: Runt
     """The tool that lets the guest work; it may write what the stage may, everything else is put back."""
 
     def run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
         reports: list[GuestReport] = []
 
         def command() -> Completed:
@@ -142,7 +138,6 @@ def along_record(runtime: Runtime, log: Recording) -> Runtime:
 
 def _guest_of_record(log: Recording, stage: str) -> GuestChoice | None:
     """The agent that did what a replay comes to in a stage, None when a model did it."""
-
     turn = log.state.progress.turn
     if turn.replied and log.state.progress.stage == stage:
         name = PREFIX if any(call.name == TOOL for call in turn.calls) else ""
@@ -205,7 +200,6 @@ def observation_of(report: GuestReport, settled: Settled | None) -> Observation:
 
 def guest_box(choice: GuestChoice, stage: Stage, state: RunState, runtime: Runtime) -> Box:
     """What the guest sees: the workspace in the repository's place, and the files that its command line names."""
-
     box = stage_box(stage, state, runtime)
     program = _program(choice, box.env.get("PATH", ""))
     named, own = _files_of_command(choice, runtime, (*box.interpreters, *program))
@@ -244,7 +238,6 @@ def _program(choice: GuestChoice, path: str) -> tuple[Path, ...]:
 
 
 def _terms(choice: GuestChoice, stage: Stage, runtime: Runtime, context: ToolContext) -> Any:
-
     def permit(call: Mapping[str, Any]) -> str:
         return refusal_of_call(call, repo=runtime.repo, context=context, stage=stage, online=choice.network != "off")
 
@@ -294,7 +287,6 @@ def _worked(state: RunState, blobs: BlobStore) -> Mapping[str, Any] | None:
 
 
 def _recorded(result: ToolFinished, blobs: BlobStore) -> Mapping[str, Any]:
-
     if result.output:
         text = blobs.get(result.output).decode("utf-8", "surrogateescape")
     else:

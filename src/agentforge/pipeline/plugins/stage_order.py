@@ -63,7 +63,6 @@ def placed(order: Sequence[str], added: Iterable[tuple[str, str]]) -> tuple[str,
 
 def names_of(state: RunState) -> tuple[str, ...]:
     """The stages of a run in their order, as its records say."""
-
     order = tuple(load_stages(state.brief.workflow))
     return placed(order, rows_placed(state.brief.added)) if state.brief.added else order
 
@@ -191,7 +190,6 @@ def _wrong_links(stage: Stage, before: Sequence[str], names: Sequence[str]) -> t
 
 
 def _wrong_tools(stage: Stage, tools: Collection[str]) -> tuple[str, str] | None:
-
     unknown = [name for name in stage.tools if name not in tools]
     if unknown:
         return f"there is no tool {unknown[0]!r}", near_hint(unknown[0], sorted(tools))
@@ -201,7 +199,6 @@ def _wrong_tools(stage: Stage, tools: Collection[str]) -> tuple[str, str] | None
 
 
 def _wrong_contract(stage: Stage, contracts: Collection[str], made: Mapping[str, str]) -> tuple[str, str] | None:
-
     builtin = {*STAGE_OF, *FIX_STAGE_OF, *SPLIT_STAGE_OF}
     if stage.produces in builtin:
         return f"{stage.produces} is what another stage produces", "give it a contract of its own"

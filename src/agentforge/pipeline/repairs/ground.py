@@ -6,17 +6,14 @@ import re
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from posixpath import normpath
-from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
 from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.workspace.git.repository import Git
 
 Draft = dict[str, object]
 """A draft that is being repaired, in place."""
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
 
 _LINE = re.compile(r":\d+(?:-\d+)?$")
 

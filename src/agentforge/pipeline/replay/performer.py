@@ -3,40 +3,79 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
+from agentforge.agent.effects import RunTool
+from agentforge.agent.spec import AgentSpec
 from agentforge.cancellation import TimeIsUp
 from agentforge.canonical import digest_bytes
-from agentforge.contracts.contract import CommandResult
-from agentforge.errors import AgentForgeError
+from agentforge.contracts.contract import CommandResult, Contract
+from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from agentforge.messages import ModelReply, ModelRequest
 from agentforge.pipeline.engine.controller import Performer
 from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
 from agentforge.pipeline.model.effects import Attest, AwaitTask, TryAttempts
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
+from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.plugins.external_agents import along_record
-from agentforge.pipeline.repairs.table import recorded_in
-from agentforge.pipeline.replay.answering_model import AnsweringModel
-from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of
-from agentforge.tools.base import Observation
+from agentforge.pipeline.repairs.table import Mended, recorded_in
+from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of, reply_of
+from agentforge.pipeline.replay.recording import Kind, Recording
+from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.workspace.files.file_access import write_bytes
 from agentforge.workspace.git.snapshots import has_object
 
-if TYPE_CHECKING:
-    from agentforge.agent.effects import RunTool
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.contracts.contract import Contract
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.model.stage import Stage
-    from agentforge.pipeline.repairs.table import Mended
-    from agentforge.tools.base import Tool, ToolContext
 
-from agentforge.pipeline.replay.recording import Kind, Recording
+class ReplayedRecords(Protocol):
+    """What the model needs of a record that is replayed."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether all records were replayed."""
+
+    def next(self) -> tuple[int, str, Any]:
+        """The record that comes next."""
+
+    def ahead(self, kind: type[kinds.ModelReplied]) -> kinds.ModelReplied | None:
+        """The next reply."""
+
+    def diverged(self, field: str, recorded: object, now: object) -> Exception:
+        """The difference, told with its place."""
+
+
+class AnsweringModel:
+    """ReplayedRecords what was answered then.
+
+    Attributes:
+        name: of the model that the record names for the stage.
+    """
+
+    def __init__(self, log: ReplayedRecords, name: str) -> None:
+        self._log, self.name = log, name
+
+    def complete(self, request: ModelRequest, *, on_delta: Callable[[str], None] | None = None) -> ModelReply:
+        """Give the recorded reply, or fail as the model failed then."""
+        del request, on_delta
+        failed = None if self._log.ended else self._log.next()[2]
+        if isinstance(failed, kinds.ModelFailed):
+            error = ModelError(failed.message, requests=failed.requests)
+            error.slug = failed.slug
+            raise error
+        said = self._log.ahead(kinds.ModelReplied)
+        if said is None:
+            raise self._log.diverged("decision", type(self._log.next()[2]).__name__, "a reply is waited for")
+        return reply_of(said)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 _OF_ATTEMPTS = (kinds.AttemptsStarted, kinds.AttemptFinished, kinds.AttemptChosen)
 _ANSWERED = ("read", "execute", "network")
@@ -106,13 +145,11 @@ class ReplayPerformer(Performer):
 
     def mended(self, state: RunState, stage: Stage, contract: Contract) -> Mended:
         """The repairs of the record."""
-
         del stage, contract
         return recorded_in(self._log.next()[2], state)
 
     def commands(self, contract: Contract) -> Sequence[CommandResult]:
         """How the contract's commands ended then."""
-
         rows = {str(row.get("rule")): row for row in self._recorded(kinds.StageVerified).results}
         return [
             CommandResult(command=command, exit_code=exit_code_of(row), output=printed_of(row, command))
@@ -138,7 +175,6 @@ class ReplayPerformer(Performer):
         yield self._log.next()[2]  # what other runs were like then
 
     def _facts_of_record(self) -> Measured:
-
         ahead = self._log.next()[2]
         if isinstance(ahead, kinds.EscalationRaised) and ahead.context.get("measuring"):
             raise TimeIsUp  # the deadline ended this measurement then
@@ -172,7 +208,6 @@ class ReplayPerformer(Performer):
 
     def _write(self, path: str, digest: str) -> None:
         """Make a file what a command made of it: as the next call found it, or as it stood at the end of the step."""
-
         file = self._runtime.worktree / path
         if not digest:
             file.unlink(missing_ok=True)
@@ -184,7 +219,6 @@ class ReplayPerformer(Performer):
 
     def _afterwards(self, path: str) -> Iterator[bytes]:
         """What the record holds of a file at the later places of the step."""
-
         for event in self._log.rest_of_step():
             blob = event.touches.get(path) if isinstance(event, kinds.ToolStarted) else None
             if blob and not str(blob).startswith("withheld:"):

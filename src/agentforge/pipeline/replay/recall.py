@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from agentforge.events import kinds
 from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.safety.text.boundary import unwrap
 from agentforge.tools.base import Observation
-
-if TYPE_CHECKING:
-    from agentforge.events import kinds
-    from agentforge.pipeline.model.runtime import Runtime
 
 _FENCE = re.compile(r"<untrusted (\S+)>\n")
 
 
 def observation_of(finished: kinds.ToolFinished, runtime: Runtime) -> Observation:
     """What the tool found then, before it was cut and fenced."""
-
     if finished.output:
         text = runtime.blobs.get(finished.output).decode("utf-8", "surrogateescape")
     else:

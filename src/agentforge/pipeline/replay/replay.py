@@ -7,16 +7,12 @@ event by event; the first difference ends the replay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelError
 from agentforge.events import kinds
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.model.effects import Finish
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
-
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.replay.performer import ReplayPerformer
 from agentforge.pipeline.replay.recording import FROM_OUTSIDE, At, Diverged, Divergence, LeftHere, Recording
 

@@ -15,7 +15,6 @@ from agentforge.pipeline.model.stage import Json, Stage, StageQuestion
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The draft under an id that is its own digest, with a place for every ask, without measurements that cannot be made."""
-
     kept = usable(draft, facts)
     body = {key: kept[key] for key in kept if key not in STAGE.omit}
     if entries := ledger_of(state):
@@ -26,7 +25,6 @@ def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
 
 def questions(state: RunState) -> tuple[StageQuestion, ...]:
     """What a human says of the asks that are left out."""
-
     return placement.questions(state)
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from agentforge.errors import AgentForgeError, IntegrityError, StorageError, remedy_of
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import StateSealed
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
+from agentforge.proof.anchors import Anchor
 from agentforge.store.log.records import GENESIS, Record, check_link, read_line
 from agentforge.store.log.snapshot import Snapshot, read_snapshot
-
-if TYPE_CHECKING:
-    from agentforge.proof.anchors import Anchor
 
 LOG = "events.jsonl"
 _REFUSED = "see `agentforge verify ID`, and restore the folder from a copy"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, Self
 
 from agentforge.canonical import digest_bytes
 from agentforge.errors import ConflictError, IntegrityError, StorageError
@@ -20,6 +20,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.codec import encode
 from agentforge.events.storage.state_codec import state_digest
 from agentforge.frozen import dataclass
+from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before
 from agentforge.store.log.files import make_folder, replace_file, storage_error, sync_folder, write_all
@@ -29,11 +30,6 @@ from agentforge.store.log.reader import LOG, LogScan, begin
 from agentforge.store.log.records import GENESIS, Record, read_line, write_line
 from agentforge.store.log.snapshot import EVERY, Snapshot
 from agentforge.store.views.projector import Projector
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from agentforge.proof.anchors import Anchor
 
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]
@@ -215,7 +211,6 @@ class RunLog:
 
     def close(self) -> None:
         """Bring the views up to date and let go of the run. Closing twice does nothing."""
-
         left = ""
         try:
             if self._descriptor >= 0 and self._pending is None and self._projector is not None:

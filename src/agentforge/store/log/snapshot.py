@@ -54,7 +54,6 @@ def write_snapshot(folder: Path, snapshot: Snapshot) -> None:
     Raises:
         StorageError: the disk does not take it.
     """
-
     state = encode_state(snapshot.state)
     value = {name: getattr(snapshot, name) for name in Snapshot.__slots__ if name != "state"}
     value |= {"state": state, "shape": state_shape(), "agentforge": __version__}

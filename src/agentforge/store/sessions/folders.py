@@ -61,7 +61,6 @@ def find_session(data: Path, text: str) -> str:
 
 def forget(folder: Path) -> None:
     """Remove the run folder of a session, and what was written of it for other programs; its log is closed."""
-
     data = folder.parent.parent
     remove_tree(folder)
     for place, ending in (("sessions", "json"), ("events", "jsonl")):

@@ -10,24 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Self
 
 from agentforge.context.window import entry_tokens
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import CheckpointMade, TurnFinished
 from agentforge.events.state.run_state import RunState
+from agentforge.events.state.talk import Entry
+from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import make_folder, replace_file, storage_error
 from agentforge.store.log.reader import read
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from agentforge.events.state.talk import Entry
-    from agentforge.store.blobs import Blobs
-    from agentforge.store.log.records import Record
-    from agentforge.store.log.snapshot import Snapshot
+from agentforge.store.log.records import Record
+from agentforge.store.log.snapshot import Snapshot
 
 
 class SessionViews:
@@ -61,7 +57,6 @@ class SessionViews:
         Raises:
             IntegrityError: the log was altered or damaged.
         """
-
         views, state = cls(folder, blobs), RunState()
         for record in read(folder):
             state = evolve(state, record.event, at=record.at)

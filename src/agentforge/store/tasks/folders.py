@@ -122,7 +122,6 @@ def new_task_folder(repo: Path, request: str, *, day: str, besides: Collection[s
 
 def list_tasks(repo: Path) -> list[TaskRow]:
     """All tasks of a repository, newest first. A task that cannot be read is listed as damaged, with the reason."""
-
     with remembered(tasks_folder(repo)) as known:
         rows = [task_row(folder, known=known) for folder in _begun(_task_folders(repo))]
     return sorted(rows, key=lambda row: (row.started_at, row.task_id), reverse=True)
@@ -170,7 +169,6 @@ def task_row(folder: Path, *, known: dict[str, str] | None = None) -> TaskRow:
 
 def task_summaries(repo: Path) -> list[dict[str, Any]]:
     """What the views say of every task that can be read (views.summary_view), oldest first; `folder` and `standing` added."""
-
     with remembered(tasks_folder(repo)) as known:
         found = [task_summary(folder, known=known) for folder in _begun(_task_folders(repo))]
     return sorted(found, key=lambda value: (value["started_at"], value["task_id"]))
@@ -211,7 +209,6 @@ def _task_folders(repo: Path) -> list[Path]:
 
 
 def _summary(folder: Path, known: dict[str, str] | None) -> dict[str, Any]:
-
     look = look_at(folder, known)
     kept = read_summary(folder) if look == "chain holds" else None
     if kept is not None and "progress" in kept[1] and _ends_with(folder / LOG, head=kept[0]):

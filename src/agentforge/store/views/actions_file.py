@@ -49,7 +49,6 @@ class ActionsFile:
         Raises:
             StorageError: the disk does not take it.
         """
-
         text = dump(list(entries)).encode() if entries else b""
         try:
             if head is None and (self.size.entries or not entries):

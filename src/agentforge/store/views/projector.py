@@ -173,7 +173,6 @@ class Projector:
             IntegrityError: a blob that the log names is missing or was altered.
             StorageError: the disk does not take it.
         """
-
         if self._record is None or self._record.seq == self._written:
             return
         self._write_actions()
@@ -225,7 +224,6 @@ class Projector:
         return not self._written and isinstance(event, _BEFORE_THE_FIRST_STEP)
 
     def _note_artifact(self, stage: str, state: RunState) -> None:
-
         artifact = state.work.artifacts[stage]
         self._values[artifact_path(stage)] = artifact_value(artifact)
         report = report_markdown(stage, artifact, state)
@@ -247,7 +245,6 @@ class Projector:
         self._values, self._patches, self._reports = {}, {}, {}
 
     def _write_escalations(self) -> None:
-
         for escalation_id in sorted(self._escalations & self._state.people.escalations.keys()):
             item = self._state.people.escalations[escalation_id]
             text = dump(escalation_value(item, run_id=self._state.identity.run_id)).encode()
@@ -263,15 +260,12 @@ class Projector:
         self._escalations = set()
 
     def _state_value(self, record: Record) -> dict[str, object]:
-
         return state_value(self._state, interrupted=_interrupts(record), records=record.seq, head=record.hash)
 
     def _write_yaml(self, path: str, value: Mapping[str, object]) -> None:
-
         replace_file(self._folder / path, dump(value).encode())
 
     def _write_mark(self, record: Record) -> None:
-
         self._mark = {
             WRITER: views_writer(),
             SEAL: "",

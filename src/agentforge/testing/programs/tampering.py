@@ -14,6 +14,7 @@ _WATCHED = ("_pytest.", "pluggy", "unittest.", "_agentforge_")
 # Watched as well, but a sixth of the cost of a start, with asyncio below them: they are watched from when they are imported.
 _LATER = ("unittest.mock", "unittest.async_case")
 _BELOW = ("asyncio",)
+_WRAPPERS = (staticmethod, classmethod, property)
 
 
 def watch() -> Callable[[Callable[[str], bool]], list[str]]:
@@ -37,7 +38,10 @@ def watch() -> Callable[[Callable[[str], bool]], list[str]]:
     def altered(belongs: Callable[[str], bool]) -> list[str]:
         found = [f"{name}, imported past the watch" for name in _LATER if name in sys.modules and name not in noted]
         for name, (owner, attribute, function, before) in list(seen.items()):
-            now = _plain(vars(owner).get(attribute, function))
+            now = vars(owner).get(attribute, function)
+            if now is function and function.__code__ is before:
+                continue
+            now = _plain(now)
             code = getattr(now, "__code__", None)
             if now is function and code is before:
                 continue
@@ -116,13 +120,14 @@ def _functions(modules: list[types.ModuleType]) -> Iterator[tuple[str, tuple[Any
 
 
 def _members(owner: Any, name: str) -> dict[str, tuple[Any, str, Any]]:
-    """The functions that stand in a module or class itself."""
-    plain = {attribute: _plain(member) for attribute, member in vars(owner).copy().items()}
-    return {
-        f"{name}.{attribute}": (owner, attribute, function)
-        for attribute, function in plain.items()
-        if isinstance(function, types.FunctionType)
-    }
+    """The functions that stand in a module or class itself; most members are none, and every test run looks at all of them."""
+    found: dict[str, tuple[Any, str, Any]] = {}
+    for attribute, member in vars(owner).copy().items():
+        kind = type(member)
+        function = member if kind is types.FunctionType else _plain(member) if issubclass(kind, _WRAPPERS) else None
+        if isinstance(function, types.FunctionType):
+            found[f"{name}.{attribute}"] = (owner, attribute, function)
+    return found
 
 
 def _plain(member: Any) -> Any:

@@ -92,7 +92,6 @@ def _native(module: Any) -> list[Tool]:
 
 
 def _of_classes(module: Any, root: Path) -> list[Tool]:
-
     classes = [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Base)]
     own = [one for one in classes if one is not Base and one.__module__ == module.__name__]
     return [_wrapped(one(Config(cwd=root)), root) for one in own]
@@ -100,7 +99,6 @@ def _of_classes(module: Any, root: Path) -> list[Tool]:
 
 def _wrapped(made: Any, root: Path) -> Tool:
     """A tool of the old surface as one of ours; what it says of itself decides what it is asked about."""
-
     kind = str(getattr(made.kind, "value", made.kind))
     does = _CLASSES.get(kind, "unknown")
 
@@ -138,7 +136,6 @@ def _schema(given: Any) -> Any:
 
 
 def _run(made: Any, arguments: Mapping[str, object], context: ToolContext) -> Observation:
-
     wrong = made.validate_params(dict(arguments))
     if wrong:
         raise ToolError(failed(f"{made.name}: {wrong[0]}", error_type="bad-arguments", text="\n".join(wrong)))

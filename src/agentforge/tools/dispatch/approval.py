@@ -7,13 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from agentforge.safety.policy.decision import Decision, Part, Policy, decide_call, decide_command
 from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.tools.base import Tool
 
 if TYPE_CHECKING:
-    from agentforge.safety.policy.decision import Decision, Part, Policy
-
     pass
-    from agentforge.tools.base import Tool
 
 Ask = Callable[["Decision"], bool]
 """Puts a decision to a person: whether the call may be made."""
@@ -73,8 +72,6 @@ def approval(
 
 def decide_tool(tool: Tool, arguments: Mapping[str, object], policy: Policy) -> Decision:
     """Decide about a call by what its tool declares: the line, the paths, the address."""
-    from agentforge.safety.policy.decision import decide_call, decide_command
-
     line, folder = tool.command(arguments)
     if line:
         return decide_command(line, _in_folder(policy, folder))
@@ -125,7 +122,6 @@ def _is_allowed(name: str, allowed: Collection[str]) -> bool:
 
 
 def _class_of(tool: Tool, arguments: Mapping[str, object]) -> CommandClass:
-
     by_effect = {"read": CommandClass.READ_ONLY, "write": CommandClass.WRITE, "network": CommandClass.NETWORK}
     does = tool.acts(arguments) or tool.does
     return CommandClass(does) if does else by_effect.get(tool.effect, CommandClass.UNKNOWN)

@@ -10,13 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import Never
 
-from agentforge.tools.base import Observation, ToolError, failed
-
-if TYPE_CHECKING:
-    from agentforge.tools.base import Tool
-
+from agentforge.tools.base import Observation, Tool, ToolError, failed
 
 _SHOWN_AROUND = 24
 _MOST_FAILURES = 10

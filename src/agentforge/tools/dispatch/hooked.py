@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
-from agentforge.tools.base import Observation, ToolError
+from agentforge.tools.base import Observation, Tool, ToolError
 
 if TYPE_CHECKING:
-    from agentforge.events.kinds import HookFinished
-    from agentforge.tools.base import Tool
     from agentforge.tools.dispatch.invocation import InvocationPolicy
 
 

@@ -10,24 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.context.printed import WAYS_TO_SEE, cut_printed
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
+from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
+from agentforge.hooks.engine import HookEngine
 from agentforge.safety.text.boundary import wrap
 from agentforge.safety.text.hygiene import Cleaned, clean, cleaned
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
-from agentforge.tools.base import Observation, ToolError, failed
+from agentforge.tools.base import Observation, Tool, ToolContext, ToolError, failed
 from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments, refuse_placeholders
 from agentforge.tools.dispatch.hooked import ask_after, ask_before
 from agentforge.workspace.files.file_access import OutsideWorkspace, resolve_inside
-
-if TYPE_CHECKING:
-    from agentforge.events.kinds import HookFinished
-    from agentforge.hooks.engine import HookEngine
-    from agentforge.tools.base import Tool, ToolContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +154,6 @@ def prepare_call(
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
-
     try:
         return _prepared(name, arguments, tools=tools, context=context, policy=policy)
     except ToolError as refusal:
@@ -190,7 +185,6 @@ def perform_call(prepared: Prepared, *, context: ToolContext, policy: Invocation
     Raises:
         InfrastructureError, IntegrityError: the harness is broken, not the call.
     """
-
     observation = _performed(prepared, context)
     return ask_after(prepared.tool, prepared.arguments, observation, policy, notes=prepared.notes)
 
@@ -219,7 +213,6 @@ def present(observation: Observation, *, policy: InvocationPolicy, tool: Tool | 
     Args:
         tool: what it is of; of what a program printed a cut keeps the lines that tell how it went.
     """
-
     tidy = cleaned(observation.text) if policy.cleans else Cleaned(text=observation.text)
     plain = redact(tidy.text, secrets=policy.secrets, shapes=policy.redacts)
     full = plain.text
@@ -299,7 +292,6 @@ def _check_scope(tool: Tool, arguments: Mapping[str, object], context: ToolConte
 
 
 def _real_path(tool: Tool, path: str, root: Path) -> str:
-
     try:
         return resolve_inside(root, path).relative_to(root.resolve()).as_posix()
     except OutsideWorkspace as exc:

@@ -13,13 +13,13 @@ from agentforge import __version__
 from agentforge.installation import command_for
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
-from agentforge.tools.base import Observation, ToolError, failed
+from agentforge.tools.base import ToolError, failed
 from agentforge.tools.mcp.definitions import Pinned, Prompt, definition_of, filled_in, prompt_of
+from agentforge.tools.mcp.spec import ServerSpec
 
 if TYPE_CHECKING:
     from mcp import Client
 
-    from agentforge.tools.mcp.spec import ServerSpec
 
 State = Literal["idle", "starting", "ready", "failed"]
 _CHANGED = ("notifications/tools/list_changed", "notifications/prompts/list_changed")
@@ -219,18 +219,18 @@ class Connection:
             return await asyncio.wait_for(ask(), self.spec.call_s)
         except TimeoutError as exc:
             raise ToolError(
-                _problem(f"{self.spec.name}: no answer to {what} within {self.spec.call_s:g} s", "timeout")
+                failed(f"{self.spec.name}: no answer to {what} within {self.spec.call_s:g} s", error_type="timeout")
             ) from exc
         except ValidationError as exc:
             raise ToolError(
-                _problem(f"{self.spec.name}: the answer to {what} is not what the protocol allows", "protocol")
+                failed(f"{self.spec.name}: the answer to {what} is not what the protocol allows", error_type="protocol")
             ) from exc
         except MCPError as exc:
             await self._settle()
             if self._client is None:
                 raise self._lost(what) from exc
             words = self.scrub(str(exc))
-            raise ToolError(_problem(f"{self.spec.name}: {words[:150]}", "server-error", text=words)) from exc
+            raise ToolError(failed(f"{self.spec.name}: {words[:150]}", error_type="server-error", text=words)) from exc
         except Exception as exc:
             self.reason = _words(exc)
             self._stop.set()
@@ -244,9 +244,9 @@ class Connection:
     def _lost(self, what: str) -> ToolError:
         reason = self.scrub(self.reason)
         return ToolError(
-            _problem(
+            failed(
                 f"{self.spec.name}: the server was lost while it answered {what}",
-                "server-lost",
+                error_type="server-lost",
                 text=f"{reason}\nWhat the call did is unknown. The server is started again with the next call.",
             )
         )
@@ -296,10 +296,6 @@ def _who() -> Any:
     from mcp_types import Implementation
 
     return Implementation(name="agentforge", version=__version__)
-
-
-def _problem(summary: str, kind: str, *, text: str = "") -> Observation:
-    return failed(summary, error_type=kind, text=text)
 
 
 def _words(error: BaseException) -> str:

@@ -7,13 +7,11 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from agentforge.errors import StorageError
-
-if TYPE_CHECKING:
-    from agentforge.tools.mcp.spec import ServerSpec
+from agentforge.tools.mcp.spec import ServerSpec
 
 _WAIT_S = 180.0
 _PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nLogged in. You can close this page.\n"

@@ -3,21 +3,83 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
+from agentforge.cancellation import interruptible
 from agentforge.frozen import dataclass
-from agentforge.tools.base import TEXT, Observation, Tool, ToolError, failed, takes
+from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 from agentforge.tools.mcp.connection import Connection, Opened, ServerFailed
 from agentforge.tools.mcp.definitions import Definition, Pinned, Pins, Prompt, observed, offered_names, read_out
-from agentforge.tools.mcp.loop import _T, Loop
+from agentforge.tools.mcp.spec import ServerSpec
 
-if TYPE_CHECKING:
-    from agentforge.tools.base import ToolContext
-    from agentforge.tools.mcp.spec import ServerSpec
+_T = TypeVar("_T")
+
+
+class Loop:
+    """The thread is started with the first piece of work, and ended by `close`."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Wait for a piece of work.
+
+        Raises:
+            KeyboardInterrupt: the user stopped it; the work is cancelled.
+        """
+        future = self.begin(work)
+        try:
+            with interruptible(lambda: _cancel(future)):
+                return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
+        """Start a piece of work and go on."""
+        return asyncio.run_coroutine_threadsafe(work, self._running())
+
+    def close(self) -> None:
+        """End the thread; work that is under way is cancelled."""
+        if self._loop is None or self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop = self._thread = None
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=_serve, args=(self._loop,), name="tool servers", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+def _cancel(future: concurrent.futures.Future[Any]) -> None:
+    future.cancel()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 LOGIN_S = 200.0
@@ -178,7 +240,6 @@ class Servers:
         self._loop.close()
 
     async def _meet(self, names: Iterable[str]) -> None:
-
         await asyncio.gather(*(self._met(name) for name in names))
 
     async def _met(self, name: str) -> None:

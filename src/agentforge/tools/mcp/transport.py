@@ -12,13 +12,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from agentforge.tools.mcp.oauth import Login
-    from agentforge.tools.mcp.spec import ServerSpec
-    from agentforge.workspace.processes.longlived import Walls
-
+from agentforge.tools.mcp.oauth import Login
+from agentforge.tools.mcp.spec import ServerSpec
+from agentforge.workspace.processes.longlived import Walls
 
 _CONNECT_S = 20.0
 _MOST_BYTES = 16 * 1024 * 1024

@@ -19,11 +19,11 @@ from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.installation import command_for
 from agentforge.tools.web.chromium import chromium
+from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page, Playwright, Route
 
-    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 _T = TypeVar("_T")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

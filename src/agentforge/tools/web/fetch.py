@@ -170,7 +170,7 @@ def _once(parts: SplitResult, deadline: float, most_bytes: int, judge: Judge) ->
     target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     headers = _HEADERS
     if proxy is not None and parts.scheme == "http":
-        target, headers = f"http://{parts.netloc}{target}", {**_HEADERS, **_credentials(proxy)}
+        target, headers = f"http://{parts.netloc}{target}", {**_HEADERS, **proxy_credentials(proxy)}
     try:
         with interruptible(lambda: _wake(wire)):
             connection.request("GET", target, headers=headers)
@@ -200,16 +200,10 @@ def _page(
 
 
 def _proxy_of(parts: SplitResult) -> SplitResult | None:
-
     try:
         return proxy_for(parts)
     except ModelNotConfigured as exc:
         raise FetchFailed(str(exc), kind="proxy") from exc
-
-
-def _credentials(proxy: SplitResult) -> dict[str, str]:
-
-    return proxy_credentials(proxy)
 
 
 def _refuse_inner(parts: SplitResult, judge: Judge) -> None:
@@ -232,7 +226,7 @@ def _by_proxy(parts: SplitResult, proxy: SplitResult, timeout_s: float) -> http.
         connection = http.client.HTTPConnection(place, port, timeout=timeout_s)
     else:
         connection = http.client.HTTPSConnection(place, port, timeout=timeout_s, context=tls_context())
-        connection.set_tunnel(parts.hostname or "", parts.port or 443, headers=_credentials(proxy))
+        connection.set_tunnel(parts.hostname or "", parts.port or 443, headers=proxy_credentials(proxy))
     try:
         connection.connect()
     except ssl.SSLError as exc:

@@ -5,7 +5,7 @@ Stub variants of the declared symbols, and what a suite shows that passes agains
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from agentforge.languages.python.imports import reached
 from agentforge.languages.stub_values import Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.patience import Patience
 from agentforge.workspace.code.relevance import is_test_path
@@ -124,12 +124,14 @@ def noticed_by_targets(
     entries: Sequence[Mapping[str, Any]],
     *,
     runs: Mapping[str, SuiteRun],
+    importing: Collection[str] = (),
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs of tests that another stub makes fail by what it gives, where other targets refuse this
     one. `Numbers come in the order of their values` may hold of one stub by chance, and is a whole test beside the others.
 
     Args:
         living: "any value" stands for `empty` and `other` together.
+        importing: tests of which no stub can make anything but a test that passes.
     """
     targets = {str(entry["id"]) for entry in entries if entry["kind"] == "target"}
     failing = {nodeid for name, run in runs.items() if name != "raises" for nodeid in run.failing_ids}
@@ -138,7 +140,8 @@ def noticed_by_targets(
         parts = (stub,) if stub in runs else ("empty", "other")
         return all((targets - {nodeid}) & set(runs[part].failing_ids) for part in parts if part in runs)
 
-    return frozenset((stub, nodeid) for stub, nodeid in living if nodeid in failing and refused(stub, nodeid))
+    telling = failing | {one for one in targets if without_parameters(one) in importing}
+    return frozenset((stub, nodeid) for stub, nodeid in living if nodeid in telling and refused(stub, nodeid))
 
 
 def stub_note(stubs: StubRuns, rig: Rig, *, with_stubs: bool) -> str:

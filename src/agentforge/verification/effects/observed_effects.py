@@ -7,6 +7,7 @@ clauses; each is told by its own words, by the heading above it, or by the claus
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -30,6 +31,7 @@ _OBSERVED = re.compile(
 _NEGATED_WANT = re.compile(
     r"(?i)\b(?:should\s*(?:n[o']t|not)|must\s+not|not\s+(?:expected|what\s+\w+\s+(?:want|expect)))\b"
 )
+_SIGN = re.compile("[\"`'\\[]")
 _HEAD = re.compile(
     r"(?im)^[ \t]*(?:#+[ \t]*|\*{1,2}|[-*][ \t]+)?(?P<head>[A-Za-z][A-Za-z' ]{2,40}?)\*{0,2}[ \t]*(?::|$)\*{0,2}"
 )
@@ -197,7 +199,9 @@ def _located(text: str, within: str) -> tuple[str, int]:
 
 def _parts(text: str) -> Iterator[_Part]:
     """Each clause with its place, the tense of the heading above it, and what joins it to the clause before."""
-    found = [match for match in _CUT.finditer(text) if not _inside_literal(text, match.start())]
+    signs = [match.start() for match in _SIGN.finditer(text)]
+    heads = list(_HEAD.finditer(text))
+    found = [match for match in _CUT.finditer(text) if not _inside_literal(text, match.start(), signs)]
     cuts = [(match.start(), match.end(), match.lastgroup or "end") for match in found]
     start, sentence, joint = 0, 0, "end"
     for here, after, kind in [*cuts, (len(text), len(text), "end")]:
@@ -205,34 +209,42 @@ def _parts(text: str) -> Iterator[_Part]:
         if kind == "next" and not _STATED.search(text[sentence:here]):
             continue
         if part.strip():
-            yield start, here, part, _heading(text, start, here), joint
+            yield start, here, part, _heading(text, start, here, heads), joint
             joint = kind
         elif kind != "end":
             joint = kind
         start, sentence = after, after if kind in _ENDS else sentence
 
 
-def _inside_literal(text: str, place: int) -> bool:
-    """Whether a place lies inside quotes or brackets of its line."""
-    line = text[text.rfind("\n", 0, place) + 1 : place]
+def _inside_literal(text: str, place: int, signs: Sequence[int]) -> bool:
+    """Whether a place lies inside quotes or brackets of its line; `signs` are the places of all that can open one."""
+    begins = text.rfind("\n", 0, place) + 1
+    before = bisect_left(signs, place)
+    if before == 0 or signs[before - 1] < begins:
+        return False
+    line = text[begins:place]
     bare = re.sub(r"\w'\w|```+\w*", "", line)
     return any(bare.count(sign) % 2 for sign in '"`') or bare.count("'") % 2 == 1 or bare.count("[") > bare.count("]")
 
 
-def _heading(text: str, start: int, end: int) -> Tense:
-    """What the last heading at or before a clause says of everything below it."""
-    tense: Tense = "plain"
-    for match in _HEAD.finditer(text, 0, end):
-        if match.start() >= end:
-            break
+def _heading(text: str, start: int, end: int, heads: Sequence[re.Match[str]]) -> Tense:
+    """What the last heading at or before a clause says of everything below it.
+
+    Args:
+        heads: those of the whole text; one in the line of the clause's end is looked for anew, for it may end with the clause.
+    """
+    line = text.rfind("\n", 0, end) + 1
+    above = bisect_left(heads, line, key=lambda match: match.start())
+    last = _HEAD.match(text, line, end)
+    for match in reversed([*heads[:above], *([last] if last else [])]):
         head = match.group("head")
         if _HEAD_OBSERVED.match(head):
-            tense = "observed"
-        elif _HEAD_WANTED.match(head):
-            tense = "wanted"
-        elif match.group().lstrip().startswith("#") or (match.group().rstrip().endswith(":") and match.start() < start):
-            tense = "plain"
-    return tense
+            return "observed"
+        if _HEAD_WANTED.match(head):
+            return "wanted"
+        if match.group().lstrip().startswith("#") or (match.group().rstrip().endswith(":") and match.start() < start):
+            return "plain"
+    return "plain"
 
 
 def _tense(part: str, heading: Tense) -> Tense:

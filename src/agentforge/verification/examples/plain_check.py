@@ -76,6 +76,10 @@ def claim_looks(
     looks = [Look(claim=claim, unchecked=UNDECLARED) for claim, names in resolved if names is None]
     groups = [[probe for _, probe in ready[start : start + _GROUP]] for start in range(0, len(ready), _GROUP)]
     answers = [answer for group in evaluate(rig, tree, groups, edits=edits) for answer in group]
+    failed = [
+        one for (one, _), first in zip(ready, answers, strict=True) if not first.lost and judge(one, first, symbols)
+    ]
+    at_base = _answered_before(rig, base_tree, failed, symbols)
     for (claim, probe), first in zip(ready, answers, strict=True):
         answer = _once_more(rig, tree, probe, edits) if first.ended == "ended early" and _never_came(first) else first
         if answer.lost or (answer.stage == "import" and _never_imported(rig, base_tree, probe, answer)):
@@ -86,7 +90,7 @@ def claim_looks(
             text = "the call makes an object; what is said of it is no result of the call"
             looks.append(Look(claim=claim, unchecked=text))
             continue
-        before = _answered_before(rig, base_tree, claim, symbols) if wrong else ()
+        before = at_base.get(claim, ()) if wrong else ()
         if wrong and mentioned(claim, answer, before, symbols=symbols, read=rig.read(tree)):
             looks.append(Look(claim=claim, unchecked=MENTION))
             continue
@@ -259,11 +263,16 @@ def _never_imported(rig: Rig, base_tree: str, probe: Probe, answer: CallResult) 
     return raised == [name for name, _ in answer.raised[:1]]
 
 
-def _answered_before(rig: Rig, base_tree: str, claim: Claim, symbols: Sequence[Symbol]) -> list[CallResult]:
-    """What the base gives for the call of a claim; nothing where it has no such thing."""
-    names = resolve(claim.call, symbols, read=rig.read(base_tree), roots=rig.plan.roots)
-    groups = evaluate(rig, base_tree, [[Probe(source=claim.call, names=names)]]) if names is not None else []
-    return [answer for group in groups for answer in group if not answer.lost]
+def _answered_before(
+    rig: Rig, base_tree: str, claims: Sequence[Claim], symbols: Sequence[Symbol]
+) -> dict[Claim, list[CallResult]]:
+    """What the base gives for the calls of claims, each call in a process of its own; nothing where it has no such thing."""
+    resolved = (
+        (claim, resolve(claim.call, symbols, read=rig.read(base_tree), roots=rig.plan.roots)) for claim in claims
+    )
+    ready = {claim: Probe(source=claim.call, names=names) for claim, names in resolved if names is not None}
+    groups = evaluate(rig, base_tree, [[probe] for probe in ready.values()])
+    return {claim: [one for one in group if not one.lost] for claim, group in zip(ready, groups, strict=False)}
 
 
 def _other_type(claim: Claim, answer: CallResult, symbols: Sequence[Symbol], before: Sequence[CallResult]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.verification.examples.claims import Claim
 
 UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base does already"
-CONDITIONAL = "it does not hold by itself, and may need the code that stands beside it in the request"
+CONDITIONAL = "it does not hold, and nothing that can be measured says whether the request means it so"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Verdict:
     Attributes:
         notes: equal values of another type, where nobody stated the type.
         complaints: claims of the request that held at the base and hold no more, unless another claim of the same call holds.
-        conditional: claims that fail by themselves, and beside which other code stands in the request.
+        conditional: claims that fail by themselves, and beside which other code stands in the request or which failed before.
     """
 
     checked: int
@@ -64,7 +64,9 @@ def undecided(claim: Claim, *, held: bool) -> str:
     """
     if not claim.asked or claim.firm:
         return ""
-    return COMPLAINT if held else CONDITIONAL if claim.beside else ""
+    if held:
+        return COMPLAINT
+    return CONDITIONAL if claim.beside or claim.insisted else ""
 
 
 def after_steps(claim: Claim) -> str:

@@ -107,7 +107,7 @@ def look_at_base(rig: Rig, tree: str, one: TimedStatement, *, files: Sequence[st
         seconds = timed[1]
         if seconds > _LONGEST_S:
             return AtBase(problem=f"one call takes {seconds:.0f} s at the base: give it less to do", seconds=seconds)
-        looked = _look(place, rig, one)
+        looked = _look(place, rig, one, nearby_s=0.0)
     if not looked:
         return AtBase(problem="it told no result at the base", seconds=seconds)
     ran = {str(path) for path, _ in looked[0].get("executed", ())}
@@ -281,8 +281,9 @@ def _time(place: TestSandbox, rig: Rig, one: TimedStatement) -> tuple[float, flo
     return "its process ended"
 
 
-def _look(place: TestSandbox, rig: Rig, one: TimedStatement) -> list[dict[str, Any]]:
-    return _rows(place, rig, one, mode="look", seconds=_NEARBY_S)
+def _look(place: TestSandbox, rig: Rig, one: TimedStatement, *, nearby_s: float = _NEARBY_S) -> list[dict[str, Any]]:
+    """What the statement gives and runs, then what it gives for inputs nearby; no time for those leaves them out."""
+    return _rows(place, rig, one, mode="look", seconds=nearby_s)
 
 
 def _rows(place: TestSandbox, rig: Rig, one: TimedStatement, *, mode: str, seconds: float) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from agentforge.verification.source.test_hashes import FrozenTests, compare, fre
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import ended_in
-from agentforge.verification.stages.existing_tests import broken_under_old_text, run_old
+from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 
@@ -86,9 +86,8 @@ def measure_green(
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
         refitted, rewritten (what passes alone with a fixture, or with a new text, that the specification changes), thinned (cases
         that are gone), under_old_text (regressions that show only with the base's own files of tests), newly_passing,
-        belongs_to: [{stage, rule, path, message}] (what only RED can repair), frozen_changed, config_changed, out_of_scope,
-        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text},
-        and evidence {whole, repeats}.
+        belongs_to: [{stage, rule, path, message}] (what RED or SPEC can repair), frozen_changed, config_changed, out_of_scope,
+        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
@@ -106,6 +105,7 @@ def measure_green(
     found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
     refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
+    unsaid = rewritten_unsaid(lost, rig, base_tree=base_tree, red_tree=red_tree)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
     facts = {
         "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
@@ -114,7 +114,7 @@ def measure_green(
         **{name: lost.get(name, []) for name in _LOSSES},
         "newly_passing": _newly_passing(promise, whole),
         "belongs_to": [
-            *_own_mistakes(failing, (whole, *runs), promise, rig, tree),
+            *(_own_mistakes(failing, (whole, *runs), promise, rig, tree) if failing else unsaid),
             *_left_behind(lost["regressions"], whole, promise),
         ],
         "frozen_changed": list(compare(promise.frozen, rig.read(tree))),

@@ -26,7 +26,7 @@ from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.examples.verdicts import Verdict
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 9
+_VERSION = 10
 _NEW_TESTS_S = 10.0  # what new tests are thought to take where the suite of the base is quicker
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
@@ -72,7 +72,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
     key = {
         "outside": _VERSION, "base": base_tree, "tree": tree, "plan": plan_digest(rig.plan), "seed": given.seed,
         "claims": [one.text for one in given.claims], "hidden": [one.hidden for one in given.claims],
-        "firm": [one.firm for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
+        "firm": [[one.firm, one.insisted] for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
         "content": sorted(given.content),

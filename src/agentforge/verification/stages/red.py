@@ -24,6 +24,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     variants,
 )
 from agentforge.verification.source.test_hashes import duplicates, freeze
+from agentforge.verification.stages.asked_imports import importing_tests
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.endings import imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
@@ -47,7 +48,7 @@ def measure_red(
     Returns:
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
         no_implementation_exists, declared_missing, undeclared, turned_guard, stub_survivors, stubs_noticed, stubs_run,
-        collection_errors, duplicates, existing_changed, product_changed, already_there, frozen,
+        only_imports, collection_errors, duplicates, existing_changed, product_changed, already_there, frozen,
         frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
     """
     symbols = symbols_of(suite.symbols)
@@ -72,7 +73,9 @@ def measure_red(
         stubs = stubs.joined(run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:]))
     unmask(entries, [(one, stubs.runs[one.name]) for one in stubs.made], expected)
     living = surviving(stubs.runs, stubs.made, [entry["id"] for entry in entries if entry["kind"] == "target"])
-    noticed = _noticed(living, patience.rig, red_tree, suite, _Seen(entries=entries, stubs=stubs, plain=run))
+    importing = frozenset(importing_tests(suite.files, read=rig.read(red_tree), symbols=symbols, told=suite.told))
+    seen = _Seen(entries=entries, stubs=stubs, plain=run, importing=importing)
+    noticed = _noticed(living, patience.rig, red_tree, suite, seen)
     control = stub_control(stubs, patience.rig, base_tree=base_tree, files=suite.files) if worth else "not needed"
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
@@ -84,6 +87,7 @@ def measure_red(
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) not in noticed],
         "stubs_noticed": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) in noticed],
         "stubs_run": len(stubs.runs),
+        "only_imports": sorted({name for _, one in noticed if (name := without_parameters(one)) in importing}),
         "collection_errors": broken,
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
@@ -224,11 +228,12 @@ def _own(changed: Sequence[str], suite: Suite) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """What RED's runs came to: the tests, the stubs with the run against each, and the run without a stub."""
+    """What RED's runs came to: the tests, those that only import, the stubs with their runs, and the run without a stub."""
 
     entries: Sequence[Mapping[str, Any]]
     stubs: StubRuns
     plain: SuiteRun
+    importing: frozenset[str]
 
 
 def _noticed(
@@ -236,7 +241,7 @@ def _noticed(
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs that prove no weakness: another target refuses the stub, or the target fails by what the
     base does, and the suite as a whole refuses the stub. `assert f("") is None` is a whole test where others say more."""
-    by_targets = noticed_by_targets(living, seen.entries, runs=seen.stubs.runs)
+    by_targets = noticed_by_targets(living, seen.entries, runs=seen.stubs.runs, importing=seen.importing)
     absent = {str(entry["id"]) for entry in seen.entries if entry["kind"] != "target" or entry["absent"]}
     pairs = [pair for pair in living if pair[1] not in absent]
     if not pairs:

@@ -26,6 +26,7 @@ class Suite:
         superseded: existing tests (`path::name`) that the specification lists as changed or removed.
         vanished: last names of symbols that the request asks to remove or rename; tests that use them may be changed or go.
         extended: existing parametrised tests that only got more rows; measured.
+        told: the words of people.
         inspected: every requirement is verified by inspection, so that there need not be a target.
     """
 
@@ -37,6 +38,7 @@ class Suite:
     superseded: Sequence[str] = ()
     vanished: Sequence[str] = ()
     extended: frozenset[str] = frozenset()
+    told: str = ""
     inspected: bool = False
 
     @property

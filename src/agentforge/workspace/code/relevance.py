@@ -41,6 +41,7 @@ _SUFFIXES = tuple(_ENDINGS.split())
 _SHORTEST_STEM = 3
 _INNER = 5  # letters of a stem that is recognised inside a longer word
 _REMEMBERED = 8192  # names; enough for speed, small in memory
+_README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _IMPORT = re.compile(r"\s*(?:import|from|use|require)\b")
 _COMMENT = re.compile(r"\s*(?:#(?!!|\[)|//|/\*|\*(?:\s|/|$))")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -64,7 +65,8 @@ class RelevantFile:
         fits: how well each of them fits, by the measure of `score`.
         lines: its lines that the request points at or quotes, in the order of the file.
         mentions: its lines outside of all definitions on which a name stands that the request spells: exports, registries.
-        told: how much of the request stands on each of its lines inside of definitions, by the measure of `score`.
+        told: how much of the request stands on each of its lines inside of definitions, of a document that the request names on
+            all lines, by the measure of `score`.
         is_named: the request names the file.
         is_test: ranked apart from the other files.
     """
@@ -111,7 +113,7 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
     words_of_text = re.findall(r"[A-Za-z_]\w+", text[:_MOST_TEXT])
     query = _query([*(".".join(name) for name in pointers.names), *terms, *words_of_text], pointers.names)
     names = [name for name in search.files(root) if not is_generated(name)]
-    pointed = _pointed(root, pointers, names)
+    pointed = _pointed(root, text[:_MOST_TEXT], pointers, names)
     if not query.stems and not pointed:
         return []
     content = _content(root, query) if query.stems else {}
@@ -130,7 +132,7 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
     return ranked
 
 
-def _pointed(root: Path, pointers: Pointers, names: Sequence[str]) -> dict[str, dict[int, float]]:
+def _pointed(root: Path, text: str, pointers: Pointers, names: Sequence[str]) -> dict[str, dict[int, float]]:
     """The lines of files that the request points at or quotes, and how sure that is; line 0 is the file as a whole."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
     for end, line in pointers.files:
@@ -144,6 +146,8 @@ def _pointed(root: Path, pointers: Pointers, names: Sequence[str]) -> dict[str, 
                 for name in found_here:
                     found[name][line] = sure / len(fitting)
                 break
+    if readme := next((name for name in names if _README.fullmatch(name)), ""):
+        found.update({readme: {0: 1.0}} if re.search(r"\bREADME\b", text) and readme not in found else {})
     if pointers.phrases:
         known, hits = set(names), defaultdict(set)
         for path, line, phrase in search.phrases(root, pointers.phrases):
@@ -273,6 +277,7 @@ def _candidate(root: Path, path: str, score: float, query: _Query, pointed: Mapp
             path=path,
             score=score * (1.0 if text is None else _NOT_SOURCE),
             lines=lines,
+            told=_told(root, path, query) if text is None and pointed else {},
             is_named=bool(pointed),
             is_test=is_test_path(path),
         )
@@ -335,6 +340,20 @@ def _said_inside(
     return found, tuple(sorted(set(outside.values()))), told
 
 
+def _told(root: Path, path: str, query: _Query) -> dict[int, float]:
+    """How much of the request stands on each line of a document, a name that is spelled counting more."""
+    wanted, told = frozenset(query.stems), {}
+    for number, row in enumerate((read_source(root, path) or "").split("\n"), start=1):
+        names = re.findall(r"\w+", row)
+        keys = {key for name in names for key in _hits(name, wanted)}
+        spelled = query.exact.intersection(name.lower() for name in names)
+        weight = sum(query.weights.get(key, 0.0) for key in keys)
+        weight += _EXACT * sum(query.weights.get(f"={name}", 0.0) for name in spelled)
+        if weight:
+            told[number] = weight
+    return told
+
+
 def first_of_comment(rows: Sequence[str], line: int) -> int:
     """The first line of the comment that stands right above a line; the line itself where there is none."""
     while line > 1 and _COMMENT.match(rows[line - 2]):
@@ -354,8 +373,8 @@ def _symbol_score(symbol: Symbol, query: _Query, said: Mapping[str, int], pointe
 def _name_score(symbol: Symbol, query: _Query) -> float:
     """How well a definition's name fits; its documentation counts a little, a local variable less than a function."""
     weights, last = query.weights, symbol.name.lower()
-    if last in query.exact:
-        spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
+    spelled = max((_alike(symbol, name) for name in query.names if name[-1].lower() == last), default=0.0)
+    if last in query.exact or (spelled and last in BUILT_IN):  # a project's own `format`
         return (2 + spelled) * max(weights.get(f"={last}", 1.0), _DEFINES if spelled else 0.0)
     wanted = frozenset(query.stems)
     named, said = _hits(symbol.name, wanted), _hits(symbol.doc, wanted)

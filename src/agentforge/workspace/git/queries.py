@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError
 from agentforge.workspace.git.command import refused
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 _FOLDERS = (b"40000", b"160000")
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ConflictError, RepositoryError, ToolchainError
 from agentforge.workspace.files.file_access import remove_tree
@@ -19,11 +18,8 @@ from agentforge.workspace.git.command import (
     identity_environment,
     refused,
 )
-from agentforge.workspace.git.diff import changed_paths, diff_trees
+from agentforge.workspace.git.diff import Change, changed_paths, diff_trees
 from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write_snapshot
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.diff import Change
 
 __all__ = ["AGENTFORGE", "Git", "Identity"]
 
@@ -147,12 +143,10 @@ class Git:
         Returns:
             Text that `encode("utf-8", "surrogateescape")` turns into the exact patch.
         """
-
         return diff_trees(self._command, before, after, paths=paths, context=context)
 
     def changed(self, before: str, after: str) -> list[Change]:
         """List the paths that differ between two commits or trees, sorted."""
-
         return changed_paths(self._command, before, after)
 
     def snapshot(self, worktree: Path, *, index: Path) -> str:
@@ -162,13 +156,11 @@ class Git:
             worktree: the user's checkout or one that `add_worktree` made.
             index: a private index file, kept between calls so that only changed files are read.
         """
-
         checkout = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree)
         return write_snapshot(self._command, checkout, index=index)
 
     def tree_with(self, tree: str, other: str, paths: Sequence[str], *, index: Path) -> str:
         """Write `tree` with some paths as they are in `other` as a tree; what the private index holds does not matter."""
-
         return write_combined(self._command, self.common_dir, (tree, other), paths=paths, index=index)
 
     def dirty_snapshot(self, index: Path) -> str:
@@ -285,7 +277,6 @@ class Git:
 
     def remove_worktree(self, path: Path) -> None:
         """Remove a worktree with all that is in it; it is no error when parts are already gone."""
-
         try:
             git_dir = self.git_dir_of(path)
         except RepositoryError:
@@ -300,7 +291,6 @@ class Git:
 
     def reset_files(self, worktree: Path, tree: str, *, index: Path) -> None:
         """Make the files of a worktree equal a tree exactly: ignored and untracked ones go too."""
-
         at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree, index=index)
         unlock(index)
         self._command.output("read-tree", "--reset", "-u", tree, at=at)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import StorageError
 from agentforge.frozen import dataclass
 from agentforge.workspace.git.command import Checkout
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

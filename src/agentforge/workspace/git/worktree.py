@@ -84,7 +84,6 @@ def repair(worktree: Worktree, *, commit: str, tree: str) -> None:
 
 def restore(worktree: Worktree, tree: str) -> None:
     """Make the files equal a tree exactly: what is untracked or ignored goes, what is missing comes back."""
-
     marker = worktree.path / ".git"
     expected = b"gitdir: " + os.fsencode(worktree.git.git_dir_of(worktree.path)) + b"\n"
     if marker.is_symlink() or not marker.is_file() or marker.read_bytes() != expected:

@@ -6,15 +6,11 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
 
 from agentforge.cancellation import Cancellation, under
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.workspace.processes.process import overheard
-
-if TYPE_CHECKING:
-    from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.processes.process import Completed, overheard
 
 MOST_AT_ONCE = 8
 _KEPT_BYTES = 200_000

@@ -6,19 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
-from agentforge.workspace.sandbox.box import Automatic, isolation
+from agentforge.workspace.sandbox.box import Automatic, Box, Sandbox, isolation
 from agentforge.workspace.sandbox.bubblewrap import BoxStatus, Bubblewrap
 from agentforge.workspace.sandbox.resource_limits import limited
 from agentforge.workspace.sandbox.toolchain import child_environment
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.box import Box, Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +44,6 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, 
     Raises:
         SandboxError: there is no bubblewrap here.
     """
-
     inner = sandbox.found if isinstance(sandbox, Automatic) else sandbox
     if not isinstance(inner, Bubblewrap):
         raise SandboxError(
@@ -66,7 +61,6 @@ def shut_in(sandbox: Sandbox, argv: Sequence[str], *, box: Box) -> tuple[Walls, 
 
 @contextmanager
 def _walls(program: str, rest: list[str]) -> Iterator[Start]:
-
     with BoxStatus.opened(kept_by=None) as status:
         argv = (program, *status.arguments(), *isolation(program), *rest)
         yield Start(argv=argv, inherits=status.inherited, started=status.started)

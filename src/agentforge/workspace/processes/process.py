@@ -12,14 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Required, TypedDict, Unpack
+from subprocess import Popen
+from typing import IO, Required, TypedDict, Unpack
 
 from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 TIMED_OUT = 124
 """Exit code of a command that was stopped at its time limit, as `timeout(1)` has it."""
@@ -131,7 +129,7 @@ def run(
         _close(pipes)
     kept = list(ends.values())
     return Completed(
-        exit_code=TIMED_OUT if timed_out else _exit_code(status),
+        exit_code=TIMED_OUT if timed_out else (status if status >= 0 else 128 - status),
         output=kept[0].value(),
         omitted_bytes=sum(end.omitted for end in kept),
         timed_out=timed_out,
@@ -331,7 +329,3 @@ def _sweep(ends: dict[int, _BothEnds]) -> None:
 def _close(pipes: list[IO[bytes]]) -> None:
     for pipe in pipes:
         pipe.close()
-
-
-def _exit_code(status: int) -> int:
-    return status if status >= 0 else 128 - status

@@ -6,16 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentforge.workspace.git.diff import Change
 from agentforge.workspace.git.private_repository import PrivateGit
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.protection.reconciliation import Settled, Touched
 from agentforge.workspace.protection.workspace_guard import Guard
 
 if TYPE_CHECKING:
-    from agentforge.workspace.git.diff import Change
-    from agentforge.workspace.git.repository import Git
-
     pass
-    from agentforge.workspace.processes.process import Completed
 
     pass
 
@@ -66,7 +65,6 @@ class Watch:
             path: "" = everything.
             since: "" = the last commit; in a folder without a repository, the first change of this process.
         """
-
         git = self._git()
         if git is None:
             return ""
@@ -80,7 +78,6 @@ class Watch:
 
 
 def _touched(change: Change) -> Touched:
-
     return Touched(
         path=change.path,
         what="new" if change.status == "added" else "deleted" if change.status == "deleted" else "changed",

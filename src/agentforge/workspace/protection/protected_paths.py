@@ -91,7 +91,6 @@ class ProtectedPaths:
         Raises:
             SandboxError: one cannot be removed.
         """
-
         now = self.look(named=named).protected
         stray = {path: one for path, one in now.items() if _differ(before.protected.get(path), one)}
         gone = {path: one for path, one in before.protected.items() if _differ(one, now.get(path))}

@@ -11,16 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.command import Checkout, refused as git_refused
+from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.tree_snapshot import JUNK
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
-
 
 MayWrite = Callable[[str], str | None]
 What = Literal["changed", "new", "deleted"]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.errors import RepositoryError, StorageError
 from agentforge.workspace.git.queries import ignored_folders
-from agentforge.workspace.protection.reconciliation import Settlement, is_folder, permissions, scan
-
-if TYPE_CHECKING:
-    from agentforge.workspace.git.repository import Git
-    from agentforge.workspace.processes.process import Completed
-    from agentforge.workspace.protection.reconciliation import Looks, MayWrite, Settled
+from agentforge.workspace.git.repository import Git
+from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.protection.reconciliation import (
+    Looks,
+    MayWrite,
+    Settled,
+    Settlement,
+    is_folder,
+    permissions,
+    scan,
+)
 
 
 class Guard:
@@ -39,7 +43,6 @@ class Guard:
         Raises:
             RepositoryError: a file cannot be recorded.
         """
-
         looks = scan(self._root, without=self._ignored)
         if not self._tree or looks != self._looks:
             self._tree = self._git.snapshot(self._root, index=self._index)
@@ -48,7 +51,6 @@ class Guard:
 
     def _learned(self, looks: Looks) -> Looks:
         """The looks without what git ignores now; looked at before the snapshot, so that nothing touched since is missed."""
-
         before, self._ignored = self._ignored, ignored_folders(self._git)
         if not before <= self._ignored:  # something was not entered that counts now: the next look finds it touched
             return {}
@@ -64,7 +66,6 @@ class Guard:
         Raises:
             StorageError: something cannot be put back; the call stays in doubt until `put_back`.
         """
-
         if not self._tree:
             self.tree()
         done = command()
@@ -73,7 +74,6 @@ class Guard:
 
     def put_back(self, tree: str) -> None:
         """Make the workspace equal a tree exactly, whatever a command that was cut short did to it."""
-
         self._tree = ""
         for name, look in scan(self._root).items():
             if is_folder(look):
@@ -81,7 +81,6 @@ class Guard:
         self._git.reset_files(self._root, tree, index=self._index)
 
     def _settle(self, now: Looks, may_write: MayWrite) -> Settled:
-
         tree, self._tree = self._tree, ""
         try:
             settled = Settlement(self._git, self._root, self._index, before=self._looks, now=now).settle(may_write)

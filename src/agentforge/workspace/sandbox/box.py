@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, Unpack
+from typing import Literal, Protocol, Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Bounds, Completed
+from agentforge.workspace.sandbox.loopback import SharedLoopback
 from agentforge.workspace.sandbox.toolchain import child_environment
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 Preference = Literal["auto", "bubblewrap", "landlock", "none"]
@@ -115,7 +113,6 @@ class Unconfined:
         Raises:
             ToolchainError: the command cannot be started.
         """
-
         env = child_environment(self.environ, box.env)
         return process.run(argv, cwd=box.workspace / box.cwd, env=env, **bounds)
 
@@ -231,7 +228,6 @@ def _probe(program: str) -> str:
 
 @cache
 def _walls(program: str) -> tuple[tuple[str, ...], str]:
-
     machine = ("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
     complaint = ""
     for walls in ((*ISOLATION, *_NO_NESTING), ISOLATION):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
@@ -19,13 +19,10 @@ from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import ISOLATION, Box, Kind, Network, isolation
 from agentforge.workspace.sandbox.hostproxy import proxy_for
-from agentforge.workspace.sandbox.loopback import staying
+from agentforge.workspace.sandbox.loopback import SharedLoopback, staying
 from agentforge.workspace.sandbox.resource_limits import limited, own_group
 from agentforge.workspace.sandbox.seccomp import program
 from agentforge.workspace.sandbox.toolchain import child_environment
-
-if TYPE_CHECKING:
-    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 _CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
 _END_MS = 2000
@@ -123,7 +120,6 @@ class BoxStatus:
     @contextmanager
     def opened(cls, *, kept_by: SharedLoopback | None) -> Iterator[BoxStatus]:
         """Open the pipes and close them afterwards."""
-
         reader, writer = os.pipe()
         gate = os.pipe() if own_group() is not None else None
         filters = _filter_file()
@@ -152,7 +148,6 @@ class BoxStatus:
 
     def started(self, _pid: int) -> None:
         """Move the child into the control group before it runs anything; let its network be kept where others share it."""
-
         group = own_group()
         if (self._gate is None or group is None) and self._kept_by is None:
             return
@@ -184,7 +179,6 @@ class BoxStatus:
 
 def _filter_file() -> int | None:
     """The filter of system calls as a file that bubblewrap reads; None where there is none for this processor."""
-
     if not program() or not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("filter")

@@ -147,7 +147,6 @@ def _launcher() -> list[str]:
 
 
 def _into_group(pid: int, opener: int) -> None:
-
     group = own_group()
     if group is not None:
         group.add(pid)

@@ -17,14 +17,13 @@ from agentforge.pipeline.small_models.reading.request_parser import claims_of_re
 from agentforge.pipeline.small_models.reading.unverified_wishes import calls_with, unshown
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.suite.test_environment import Edits
+from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate, judge, resolve
 from agentforge.verification.examples.suite_claims import asserted
 from agentforge.verification.examples.typed_comparison import shown
 
 if TYPE_CHECKING:
-    from agentforge.verification.examples.claims import Claim
-
     pass
     pass
 
@@ -101,7 +100,6 @@ def agreement(state: RunState, runtime: Runtime, unit: Unit, passing: Mapping[st
 
 def holds(state: RunState, runtime: Runtime, unit: Unit, text: str) -> str:
     """What a person answered about single calls, checked on a sample; "" when all of it holds."""
-
     asked = _asked(state, unit)
     if not asked:
         return ""
@@ -152,7 +150,6 @@ def answers_near(state: RunState, runtime: Runtime, unit: Unit, text: str, calls
 
 
 def _spoken(answer: CallResult) -> str:
-
     if answer.value is not None:
         return shown(answer.value, limit=_LONGEST_ANSWER, alike=True)
     return f"raises {answer.raised[0][0]}" if answer.raised else answer.ended
@@ -160,7 +157,6 @@ def _spoken(answer: CallResult) -> str:
 
 def _evaluated(state: RunState, runtime: Runtime, unit: Unit, text: str, calls: Sequence[str]) -> list[CallResult]:
     """Each call in a plain process on the workspace with one file replaced."""
-
     rig, tree = replace(runtime.rig(), timeout_s=_LONGEST_CALL_S), runtime.guard.tree()
     edits: Edits = Edits(files={unit.file: text.encode()})
 

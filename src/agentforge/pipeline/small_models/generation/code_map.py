@@ -76,7 +76,6 @@ def measured_places(state: RunState, runtime: Runtime) -> Measured:
         facts {units: [{name, file, kind, change, line, signature, module, calls}], options: [{place, shown}], problem}; a
         unit without a file, or no unit at all, is settled by a choice among the options.
     """
-
     plan = runtime.rig().plan
     if plan.language != "python" or plan.runner not in ("pytest", "unittest"):
         problem = (
@@ -139,7 +138,6 @@ def _rest(text: str) -> dict[str, object]:
 
 def code_map(state: RunState, runtime: Runtime) -> CodeMap:
     """Read the definitions of the base commit."""
-
     listed = runtime.git.list_files(state.identity.base_commit)
     files = tuple(path for path in listed if path.endswith(".py") and not is_test_path(path))[:_MOST_FILES]
     files = tuple(path for path in files if PurePosixPath(path).name not in ("setup.py", "conftest.py", "noxfile.py"))

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.facts.impact import near_tests
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
+from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.suite.test_environment import Edits, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.verification.stages.statements import new_ones, statements
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.pipeline.small_models.generation.units import Unit
 
 _LOOKED_AT = 3
 _REACHED = "agentforge reached this"
@@ -67,7 +64,6 @@ def choose_reached(
 
 def unreached(state: RunState, runtime: Runtime, unit: Unit, text: str, *, base: str) -> frozenset[int]:
     """The first lines of new statements of a definition that the tests do not run; what only refuses does not count."""
-
     tests = tuple(dict.fromkeys([*suite_files(state), *near_tests(state)]))
     edits = Edits(files={unit.file: text.encode()})
     traced = traced_of(run_tree(runtime.rig(), runtime.guard.tree(), tests=tests, edits=edits, trace=True))

@@ -176,7 +176,6 @@ def _symbol(unit: Unit) -> dict[str, object]:
 
 
 def _example(text: str) -> dict[str, object]:
-
     found = claims_in(text)
     claim = found[0]
     return {"call": claim.call, **({"raises": claim.raises} if claim.raises else {"returns": claim.returns})}

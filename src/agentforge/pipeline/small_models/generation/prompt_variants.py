@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
 from agentforge.tokens import cut_end, cut_middle
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PREFILL = "```python\n"
 """An answer begins inside of a code block, before `def`: a begun signature costs more right answers than it saves."""
@@ -132,7 +129,7 @@ def _code(sight: CodeShown, *, with_own: bool = True) -> str:
     parts = [_around(tree, sight)]
     if own is not None and with_own:
         text = "\n".join(sight.source.splitlines()[_start(own) - 1 : own.end_lineno])
-        parts.append(f"The code today:\n```python\n{cut_middle(_dedented(text), limit=_SOURCE_TOKENS)}\n```")
+        parts.append(f"The code today:\n```python\n{cut_middle(textwrap.dedent(text), limit=_SOURCE_TOKENS)}\n```")
     return _joined(*parts)
 
 
@@ -198,10 +195,6 @@ def _head(sight: CodeShown) -> str:
 
 def _start(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
-
-
-def _dedented(text: str) -> str:
-    return textwrap.dedent(text)
 
 
 def _joined(*parts: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agentforge.agent.spec import AgentSpec
 from agentforge.context.minimal import StepContext
 from agentforge.events.fold.workspace_view import ALONE, WRITE_DEFINITION
 from agentforge.events.state.run_state import RunState
@@ -29,9 +29,6 @@ from agentforge.pipeline.small_models.reading.choices import (
 )
 from agentforge.tokens import count_tokens
 from agentforge.workspace.code.symbols import read_source
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
 
 _TEMPERATURE, _WARMER, _WARMEST = 0.6, 0.1, 1.0
 """Each round is a little warmer: a model that says the same five times would say it again."""
@@ -80,7 +77,6 @@ def _failures_in_a_row(state: RunState) -> int:
 
 def sight_of(state: RunState, runtime: Runtime, unit: Unit) -> CodeShown:
     """What is shown of a unit: its file without an earlier sample of it, and the tests that speak of it."""
-
     waiting = is_waiting(state, unit)
     return CodeShown(
         request=state.brief.request,
@@ -111,7 +107,6 @@ def _is_last(state: RunState, unit: Unit) -> bool:
 
 
 def _definition_wishes(state: RunState, request: ModelRequest, runtime: Runtime, unit: Unit) -> ModelRequest:
-
     text = read_source(runtime.worktree, unit.file) or ""
     lines = text.splitlines()[max(unit.line - 1, 0) :] if unit.line else []
     size = count_tokens("\n".join(lines[:60])) if unit.change == "changed" else 0

@@ -166,7 +166,6 @@ def tests_wanted(state: RunState, runtime: Runtime, unit: Unit) -> frozenset[str
 
 def _functions(state: RunState, runtime: Runtime) -> list[tuple[str, str, frozenset[str]]]:
     """(id, source, names that it uses) of every test function of the suite."""
-
     found = []
     for path in suite_files(state):
         data = runtime.supplied.get(path) or _in_worktree(runtime, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.context.budget import one_line
 from agentforge.errors import ToolchainError
@@ -43,11 +43,9 @@ from agentforge.pipeline.small_models.refactoring.splices import (
     spliced,
 )
 from agentforge.suite.test_environment import Edits, run_tree
+from agentforge.testing.outcome import SuiteRun
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 from agentforge.workspace.files.file_access import write_bytes
-
-if TYPE_CHECKING:
-    from agentforge.testing.outcome import SuiteRun
 
 _LONGEST_RUN_S = 30.0
 _ENOUGH = 0.6
@@ -279,7 +277,6 @@ def _with_stubs(state: RunState, runtime: Runtime, unit: Unit, text: str) -> dic
 
 def _failures(run: SuiteRun, state: RunState, wanted: frozenset[str]) -> str:
     """The first test that fails with a sample though it must pass, in its own words; "" when none does."""
-
     base = state.work.facts.get("baseline", {})
     bad = {*texts(base.get("failing")), *texts(base.get("flaky"))}
     if run.timed_out:
@@ -326,7 +323,6 @@ def _count(tried: TrialResult) -> int:
 
 
 def _write(runtime: Runtime, unit: Unit, text: str) -> None:
-
     file = runtime.worktree / unit.file
     file.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(file, text.encode())

@@ -19,10 +19,10 @@ from agentforge.pipeline.model.stage import StageQuestion, items, texts
 from agentforge.pipeline.small_models.generation.units import PLACE_QUESTION, place_by_person
 from agentforge.pipeline.small_models.reading.request_parser import paths_of, words_of
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.symbols import Symbol
 
 if TYPE_CHECKING:
     from agentforge.pipeline.small_models.generation.code_map import CodeMap
-    from agentforge.workspace.code.symbols import Symbol
 
 ENOUGH = "what is measured is enough"
 _KINDS = (

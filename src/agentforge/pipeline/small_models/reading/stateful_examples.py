@@ -125,7 +125,6 @@ def made_and_called(call: str) -> tuple[str, str] | None:
 
 def classes_in(source: str) -> Iterator[ClassSeen]:
     """The classes at the top of a source; none of one that does not parse."""
-
     tree = parse_python(source)
     for node in tree.body if isinstance(tree, ast.Module) else ():
         if isinstance(node, ast.ClassDef):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
@@ -16,6 +15,7 @@ from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 from agentforge.pipeline.small_models.refactoring.syntax_tree import uses
 from agentforge.python_refactoring.change import plan_of
 from agentforge.python_refactoring.edits import Unclear
+from agentforge.python_refactoring.plan import RefactoringPlan
 from agentforge.python_refactoring.project import PythonProject, member_references, module_references, references
 from agentforge.python_refactoring.project_files import Read, contents, read_project
 from agentforge.python_refactoring.removal import definitions
@@ -23,9 +23,6 @@ from agentforge.python_refactoring.request import RefactoringRequest, wanted_fro
 from agentforge.testing.outcome import without_parameters
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
 from agentforge.workspace.code.relevance import is_test_path
-
-if TYPE_CHECKING:
-    from agentforge.python_refactoring.plan import RefactoringPlan
 
 WHICH = "which"
 """Key of the question which of several definitions is meant."""

@@ -23,7 +23,6 @@ def gather_fix(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _guard(state: RunState, runtime: Runtime) -> list[Section]:
-
     rows = _violations(state)
     files = list(dict.fromkeys(str(row.get("file")) for row in rows))
     known = texts(state.work.facts.get("baseline", {}).get("test_files"))

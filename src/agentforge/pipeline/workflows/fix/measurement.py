@@ -9,10 +9,9 @@ import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from agentforge.conformance.engine.check_engine import compare, contracts_in
-from agentforge.conformance.engine.finding import finding_from
+from agentforge.conformance.engine.check_engine import CheckReport, compare, contracts_in
+from agentforge.conformance.engine.finding import Finding, finding_from
 from agentforge.conformance.engine.violation import violation_id
 from agentforge.conformance.repair.fix import fix_findings
 from agentforge.events.state.run_state import RunState
@@ -25,16 +24,10 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits, fresh_checkout, run_tree
+from agentforge.suite.test_environment import Edits, Rig, fresh_checkout, run_tree
 from agentforge.verification.source.evasion import new_suppressions
 from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
 from agentforge.workspace.code.relevance import is_test_path
-
-if TYPE_CHECKING:
-    from agentforge.conformance.engine.check_engine import CheckReport
-    from agentforge.conformance.engine.finding import Finding
-    from agentforge.suite.test_environment import Rig
-
 
 _ABOUT_TYPES = frozenset({"mypy", "ty", "pyright", "imports"})
 """Their findings can mean that a module which the file imports is wrong."""
@@ -104,13 +97,11 @@ _NO_GUARDS: Mapping[str, object] = {
 
 def targets_of(state: RunState) -> list[Finding]:
     """What the run repairs."""
-
     return [finding_from(row) for row in state.brief.violations]
 
 
 def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """Find the violations at the base, try the repairs that checks offer, and ask whether tests watch the places."""
-
     targets, base, rig = targets_of(state), state.work.trees["baseline"], runtime.rig()
     paths = sorted({finding.path for finding in targets})
     with fresh_checkout(rig, base) as checkout:
@@ -140,7 +131,6 @@ def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     """Run the guard tests at the base, and ask again whether the places are watched."""
-
     tree = _snapshot(runtime)
     declared = [
         {"path": file.get("path", ""), "name": test.get("name", ""), "kind": "guard"}
@@ -176,7 +166,6 @@ def _change(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
 
 def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """The whole suite in a fresh checkout, the checks, the scope: what GREEN is held against, and the violations."""
-
     tree, guard, base = _snapshot(runtime), state.work.facts.get("guard", {}), state.work.trees["baseline"]
     promise = Promise(
         red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
@@ -203,7 +192,6 @@ FIX_MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
 
 
 def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, object]:
-
     base, rig = state.work.trees["baseline"], runtime.rig()
     changes = runtime.git.changed(base, tree)
     targets = targets_of(state)
@@ -231,7 +219,6 @@ def _changed_facts(state: RunState, runtime: Runtime, tree: str) -> dict[str, ob
 
 def _left_of(targets: list[Finding], report: CheckReport) -> tuple[list[dict[str, object]], list[str]]:
     """Of the targets: what a report still holds, and the names of what it does not."""
-
     there = {finding.fingerprint: finding for finding in report.findings if finding.counts}
     left = [there[target.fingerprint].value() for target in targets if target.fingerprint in there]
     gone = [f"{violation_id(target)} {target.path}" for target in targets if target.fingerprint not in there]
@@ -239,13 +226,11 @@ def _left_of(targets: list[Finding], report: CheckReport) -> tuple[list[dict[str
 
 
 def _out_of_scope(paths: list[str], scope: tuple[str, ...]) -> list[str]:
-
     return [path for path in paths if not any(matches(one, path) for one in scope)]
 
 
 def _rules_of(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
     """The rules that are broken, in the words of the contracts for code that ask for them."""
-
     with fresh_checkout(runtime.rig(), state.work.trees["baseline"]) as checkout:
         contracts = contracts_in(checkout)
     names = dict.fromkeys(finding.rule_id for finding in targets_of(state) if finding.contract)
@@ -287,7 +272,6 @@ def unguarded(findings: Iterable[Finding], rig: Rig, *, tree: str, passing: Iter
     Args:
         passing: ids of the tests that pass at `tree`.
     """
-
     known = set(passing)
     places: dict[str, tuple[str, bytes]] = {}
     for finding in findings:

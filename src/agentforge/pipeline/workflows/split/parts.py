@@ -115,14 +115,12 @@ def measure_plan(state: RunState, draft: Json) -> Measured:
 
 
 def _contracts(row: Json, names: set[str]) -> Iterator[dict[str, object]]:
-
     for name in sorted(names):
         for path, version, _ in versions_in(Path(str(row["path"])), str(row["commit"]), name):
             yield {"repo": row["name"], "artifact": name, "version": version, "path": path}
 
 
 def _piece(row: Mapping[str, object], state: RunState) -> Piece:
-
     git, commit = Git(Path(str(row["path"]))), str(row["commit"])
     _, readme = top_level(git, commit, texts=_READMES)
     words = [word.lower() for word in terms_of(state.brief.request)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.grammar.nodes import comes_first, exported_names
@@ -9,8 +10,6 @@ from agentforge.safety.shell.grammar.syntax import Assignment, ShellCommand, Wor
 from agentforge.safety.shell.grammar.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from ast_grep_py import SgNode
 
     Folders = tuple[str | None, ...]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agentforge.safety.shell.grammar.flow import is_one_path
 from agentforge.safety.shell.grammar.syntax import ShellCommand, Word, names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ast_grep_py import SgNode
 
 EVERY = "*"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.safety.shell.grammar.syntax import Word
+from agentforge.safety.shell.grammar.syntax import Word
 
 
 class CommandClass(StrEnum):

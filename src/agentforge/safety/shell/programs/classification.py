@@ -11,7 +11,7 @@ from agentforge.safety.shell.grammar import find
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.flow import nested
 from agentforge.safety.shell.grammar.options import skip_options
-from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, ShellCommand, Word, names
+from agentforge.safety.shell.grammar.syntax import Assignment, ShellCommand, Word, names
 from agentforge.safety.shell.programs import file_operations, file_readers, git, shell_builtins, table
 from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
 from agentforge.safety.shell.programs.named_paths import with_assigned, with_paths
@@ -283,12 +283,8 @@ def _line(line: str, words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
     judged = [
         one for command in script.commands for one in _with_redirects(command, classify(command, depth=depth + 1))
     ]
-    judged += [_opaque(one) for one in script.opaque]
+    judged += [Judged(kind=Kind.UNKNOWN, reason=one.reason) for one in script.opaque]
     return tuple(judged) or (Judged(kind=Kind.READ_ONLY, reason="runs nothing", argv=tuple(words)),)
-
-
-def _opaque(piece: Opaque) -> Judged:
-    return Judged(kind=Kind.UNKNOWN, reason=piece.reason)
 
 
 def _with_redirects(command: ShellCommand, judged: tuple[Judged, ...]) -> tuple[Judged, ...]:

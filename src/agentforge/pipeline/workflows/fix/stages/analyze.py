@@ -19,7 +19,6 @@ def needs_model(_state: RunState) -> bool:
 
 def complete(state: RunState, draft: Json, facts: Json) -> dict[str, object]:
     """The measured violations, each with the words of the contract that asks for its rule."""
-
     told = {str(item.get("rule")): str(item.get("description", "")) for item in items(facts.get("rules"))}
     repairs = facts.get("repairs")
     targets = items(facts.get("targets"))

@@ -1,0 +1,97 @@
+"""What RED, GREEN and the examiner are shown stands there once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from agentforge_run_states import with_fields
+from agentforge_states import ARTIFACTS, inside
+
+from agentforge.context.packer import fill
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.material import gather
+from agentforge.pipeline.examination.public_names import interface
+from agentforge.pipeline.ledger.entries import ledger_rows
+from agentforge.pipeline.model.prompt_text import holds
+from agentforge.pipeline.model.runtime import Runtime
+
+REQUEST = "Add slugify. It must hold:\n\n- slugify('A b') gives 'a-b'\n\nOne hyphen joins words."
+
+
+def asked(stage: str, runtime: Runtime, *, examples: list[str], **spec: Any) -> RunState:
+    intake = {**ARTIFACTS["intake"], "examples": examples, "asks": ledger_rows(REQUEST)}
+    told = {**ARTIFACTS["spec"], "asks": {"1": ["REQ-001"], "2": ["REQ-001"], "3": ["REQ-002"]}, **spec}
+    state = inside(stage, request=REQUEST)
+    base = runtime.git.resolve("HEAD")
+    work = {**state.work.artifacts, "intake": intake, "spec": told}
+    return with_fields(state, artifacts=work, base_commit=base, trees={"baseline": runtime.git.tree_of(base)})
+
+
+def shown(stage: str, state: RunState, runtime: Runtime) -> str:
+    return fill(gather(stage, state, runtime), room=8000).text
+
+
+def test_red_reads_an_example_once_and_one_that_stands_nowhere_else_too(runtime: Callable[..., Runtime]) -> None:
+    made = runtime()
+    examples = ["slugify('A b') gives 'a-b'", "slugify('X') gives 'x'"]
+    text = shown("red", asked("red", made, examples=examples), made)
+    assert [text.count(one) for one in examples] == [1, 1]
+
+
+@pytest.mark.parametrize("stage", ["red", "green"])
+def test_words_of_the_request_that_the_specification_has_are_not_repeated(
+    stage: str, runtime: Callable[..., Runtime]
+) -> None:
+    made = runtime()
+    requirements = [
+        {"id": "REQ-001", "description": "slugify gives a slug", "acceptance_criteria": ["slugify('A b') gives 'a-b'"]},
+        {"id": "REQ-002", "description": "One hyphen joins words.", "acceptance_criteria": ["'a b' gives 'a-b'"]},
+    ]
+    text = shown(stage, asked(stage, made, examples=[], requirements=requirements), made)
+    assert text.count("One hyphen joins words.") == 1
+    assert "- REQ-001: Add slugify." in text
+
+
+def test_green_is_told_the_files_apart_only_where_the_lists_of_the_specification_lack_one(
+    runtime: Callable[..., Runtime],
+) -> None:
+    made = runtime()
+    files = "files that you may write"
+    assert files not in shown("green", asked("green", made, examples=[]), made)
+    symbols = [{"name": "f", "file": "kit/other.py", "kind": "function", "change": "new"}]
+    assert files in shown("green", asked("green", made, examples=[], symbols=symbols), made)
+
+
+@pytest.mark.parametrize(
+    ("above", "text", "there"),
+    [
+        ("- one\n  two", "one two", True),
+        ("1. first thing", "- first\n  thing", True),
+        ("one", "one two", False),
+    ],
+)
+def test_lines_and_marks_of_lists_make_no_other_text(above: str, text: str, there: bool) -> None:
+    assert holds(above, text) is there
+
+
+def test_the_examiner_is_told_what_is_as_before_in_one_line_and_what_the_request_names_with_its_signature(
+    runtime: Callable[..., Runtime],
+) -> None:
+    made = runtime()
+    rows = "".join(f"def old_{number}(a):\n    return a\n\n\n" for number in range(20))
+    (made.worktree / "kit/text.py").write_text(
+        f"{rows}def shout(text):\n    return text\n\n\ndef slugify(text):\n    return 1\n"
+    )
+    base = made.guard.tree()
+    (made.worktree / "kit/text.py").write_text(
+        f"{rows}def shout(text):\n    return text\n\n\ndef slugify(text):\n    return 2\n"
+    )
+    facts = {"changes": [{"path": "kit/text.py", "status": "modified"}], "test_files": []}
+    state = inside("deliver", request="Change slugify, and let shout be.", facts={"green": facts},
+                   trees={"baseline": base, "green": made.guard.tree()})  # fmt: skip
+    lines = interface(state, made).split("\n")
+    assert lines[1].startswith("- def slugify") and lines[2].startswith("- as before: def shout")
+    assert lines[3].startswith("- as before, too: old_0, old_1") and lines[3].endswith("and 5 more")
+    assert len(lines) == 4
