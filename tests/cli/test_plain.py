@@ -191,7 +191,7 @@ def test_a_person_allows_rejects_and_allows_always(place: Place) -> None:
     terminal.send("y\n")
     assert "shell(git add *)" in terminal.until("(or say why not): ") + terminal.until("(or say why not): ")
     terminal.send("not now\n")
-    assert "The user declined this call and said: not now" in terminal.until("allow?")
+    assert "you declined: not now" in terminal.until("allow?")
     terminal.send("a\n")
     terminal.until("Done.")
     terminal.until("> ")
