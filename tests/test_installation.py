@@ -78,12 +78,7 @@ def test_a_first_evening_needs_no_extra() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "says"),
-    [
-        ("sqlalchemy", "sqlalchemy"),
-        ("tomlkit", "tomlkit"),
-        ("_sqlite3", "was built without sqlite3"),
-        ("yaml", "yaml"),
-    ],
+    [("sqlalchemy", "sqlalchemy"), ("tomlkit", "tomlkit"), ("_sqlite3", "was built without sqlite3"), ("yaml", "yaml")],
 )
 def test_a_missing_library_is_one_line_with_the_command(
     missing: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -74,7 +74,7 @@ def test_only_findings_that_the_base_does_not_have_are_new_however_lines_moved(
     now = look(tree(tmp_path / "now", {"a.py": moved + NEW_DEFECT}), sandbox, "a.py", checks=[RUFF, TY])
     compared = compare(base, now)
     assert {(finding.check, finding.rule_id) for finding in compared.new if finding.rule_id != "B006"} == {
-        ("ruff", "F821"),
+        ("ruff", "F821")
     }, "ty says the same of that line: it is told once"
     assert not compared.passed
     same = look(tree(tmp_path / "same", {"a.py": "'''Doc.'''\n\n\n" + OLD}), sandbox, "a.py", checks=[RUFF, TY])

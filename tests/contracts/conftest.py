@@ -192,9 +192,7 @@ GREEN_FACTS = {
 _RED_IDS = [f"tests/test_slugs.py::test_{name}" for name in ("words", "ends", "limit")]
 FACTS: dict[str, dict[str, Any]] = {
     "intake_record": {"examples": [{"text": INTAKE["examples"][0], "found": True}]},
-    "clarification": {
-        "evidence": [{"question": "Is there a limit?", "file": "names.py", "ok": True, "reason": ""}],
-    },
+    "clarification": {"evidence": [{"question": "Is there a limit?", "file": "names.py", "ok": True, "reason": ""}]},
     "analysis": {
         "paths": [{"path": "names.py", "exists": True}],
         "symbols": [{"name": "make_name", "file": "names.py", "line": 5, "found": True}],

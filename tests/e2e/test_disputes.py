@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_world import (
-    IMPLEMENTED,
-    SLUGIFY,
-    TEST_SLUGIFY,
-    edit,
-    good_script,
-    reply,
-    specification,
-    submit,
-)
+from agentforge_world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, edit, good_script, reply, specification, submit
 
 if TYPE_CHECKING:
     from agentforge_world import Done, Script, World

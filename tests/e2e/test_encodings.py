@@ -5,18 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from agentforge_world import (
-    IMPLEMENTED,
-    TEXTKIT,
-    edit,
-    good_script,
-    intake,
-    reply,
-    specification,
-    submit,
-    suite,
-    write,
-)
+from agentforge_world import IMPLEMENTED, TEXTKIT, edit, good_script, intake, reply, specification, submit, suite, write
 
 if TYPE_CHECKING:
     from agentforge_world import World

@@ -23,8 +23,7 @@ def _script(implementation: str, examples: list[dict[str, str]] = _EXAMPLES) -> 
     criteria = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
     change = edit("    return text.lower()\n", f"    return text.lower()\n{implementation}")
     return good_script(
-        spec=[reply(submit(specification(criteria, slugify, examples=examples)))],
-        green=[reply(change, IMPLEMENTED)],
+        spec=[reply(submit(specification(criteria, slugify, examples=examples)))], green=[reply(change, IMPLEMENTED)]
     )
 
 

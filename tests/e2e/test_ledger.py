@@ -5,17 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import (
-    IMPLEMENTED,
-    edit,
-    good_script,
-    intake,
-    reply,
-    specification,
-    submit,
-    suite,
-    write,
-)
+from agentforge_world import IMPLEMENTED, edit, good_script, intake, reply, specification, submit, suite, write
 
 if TYPE_CHECKING:
     from agentforge_world import Script, World
@@ -141,8 +131,7 @@ def test_a_specification_without_any_mapping_is_settled_by_the_harness_and_that_
 def test_an_example_that_the_model_drops_is_checked_all_the_same(world: World) -> None:
     request = f"{_REQUEST} slugify('A_b') must be 'a-b'."
     script = good_script(
-        intake=[reply(submit(intake(examples=[])))],
-        spec=[reply(submit(_spec({"1-2": ["REQ-001"], "3-4": "context"})))],
+        intake=[reply(submit(intake(examples=[])))], spec=[reply(submit(_spec({"1-2": ["REQ-001"], "3-4": "context"})))]
     )
     done = world.start(script, "--stage-attempts", "1", request=request)
     (asked,) = done.json["escalations"]

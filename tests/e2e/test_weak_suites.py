@@ -6,18 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from agentforge_world import (
-    IMPLEMENTED,
-    World,
-    edit,
-    good_script,
-    intake,
-    reply,
-    specification,
-    submit,
-    suite,
-    write,
-)
+from agentforge_world import IMPLEMENTED, World, edit, good_script, intake, reply, specification, submit, suite, write
 
 SHORTEN = '''
 

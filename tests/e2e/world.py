@@ -272,11 +272,7 @@ class World:
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         """Run git in the repository."""
         done = subprocess.run(
-            ["git", *arguments],
-            cwd=cwd or self.repo,
-            env={**self.env, **_DATES},
-            check=True,
-            capture_output=True,
+            ["git", *arguments], cwd=cwd or self.repo, env={**self.env, **_DATES}, check=True, capture_output=True
         )
         return done.stdout.decode().strip()
 

@@ -142,12 +142,7 @@ def test_an_intent_without_a_result_stays_in_doubt():
         after.progress.turn.started_event,
         after.progress.turn.done,
         len(after.progress.turn.results),
-    ) == (
-        False,
-        None,
-        1,
-        1,
-    )
+    ) == (False, None, 1, 1)
 
 
 def test_what_a_context_shows_is_bounded_however_long_the_run():
@@ -190,21 +185,13 @@ def test_a_failed_verdict_leaves_its_findings_for_the_next_attempt():
         state.review.submission,
         state.progress.stages["spec"].status,
         [item["rule"] for item in state.review.findings],
-    ) == (
-        None,
-        "failed",
-        ["holds"],
-    )
+    ) == (None, "failed", ["holds"])
     again = fold(kinds.StageStarted(stage="spec", attempt=2), state=state)
     assert (
         again.review.verdict,
         [item["rule"] for item in again.review.findings],
         again.progress.stages["spec"].attempt,
-    ) == (
-        None,
-        ["holds"],
-        2,
-    )
+    ) == (None, ["holds"], 2)
 
 
 def test_a_passed_stage_leaves_its_artifact_and_a_clean_table():
@@ -220,12 +207,7 @@ def test_a_passed_stage_leaves_its_artifact_and_a_clean_table():
         state.work.artifacts,
         state.progress.stages["spec"].status,
         state.progress.stages["spec"].artifact_digest,
-    ) == (
-        "",
-        {"spec": {"a": 1}},
-        "verified",
-        "da",
-    )
+    ) == ("", {"spec": {"a": 1}}, "verified", "da")
     assert (state.review.verdict, state.review.findings, state.progress.turn.recent, state.progress.turn.step) == (
         None,
         (),

@@ -21,12 +21,7 @@ def answered(
 ) -> HookAnswer:
     text = out if isinstance(out, str) else json.dumps(out)
     done = Completed(
-        exit_code=code,
-        output=text.encode(),
-        stderr=err.encode(),
-        omitted_bytes=omitted,
-        timed_out=late,
-        duration_s=0.0,
+        exit_code=code, output=text.encode(), stderr=err.encode(), omitted_bytes=omitted, timed_out=late, duration_s=0.0
     )
     return read_answer(done, timeout_s=2, talks=talks)
 

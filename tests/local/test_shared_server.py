@@ -189,11 +189,7 @@ def test_a_model_that_only_repeats_itself_is_cut_off(wanted: Build, opened: Open
 
 
 @pytest.mark.parametrize(
-    ("file", "reason"),
-    [
-        ("alien", "unknown model architecture: 'martian'"),
-        ("half", "corrupted or incomplete"),
-    ],
+    ("file", "reason"), [("alien", "unknown model architecture: 'martian'"), ("half", "corrupted or incomplete")]
 )
 def test_a_file_that_llama_cpp_cannot_load_is_refused_in_its_words(
     wanted: Build, opened: Open, tiny: Path, tmp_path: Path, file: str, reason: str

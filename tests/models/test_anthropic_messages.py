@@ -56,12 +56,7 @@ def test_a_request_carries_markers_on_the_last_tool_and_the_stable_pieces(
             }
         ],
         "tools": [
-            {
-                "name": "read_file",
-                "description": "Read a file.",
-                "input_schema": request.tools[0].parameters,
-                **MARK,
-            }
+            {"name": "read_file", "description": "Read a file.", "input_schema": request.tools[0].parameters, **MARK}
         ],
     }
 
@@ -157,10 +152,7 @@ def test_a_stream_is_put_together_again() -> None:
         ),
         finish="tool_calls",
         usage=Usage(prompt_tokens=17, completion_tokens=33, cached_tokens=5, cache_write_tokens=2),
-        kept=(
-            {"type": "thinking", "thinking": "hm", "signature": "xx"},
-            {"type": "redacted_thinking", "data": "xyz"},
-        ),
+        kept=({"type": "thinking", "thinking": "hm", "signature": "xx"}, {"type": "redacted_thinking", "data": "xyz"}),
     )
 
 

@@ -40,10 +40,7 @@ def test_a_request_becomes_a_streaming_body_with_plain_texts(request_for: Callab
     request = request_for()
     assert encode(request, "gpt-4o") == {
         "model": "gpt-4o",
-        "messages": [
-            {"role": "system", "content": "You write code."},
-            {"role": "user", "content": "The task. Do it."},
-        ],
+        "messages": [{"role": "system", "content": "You write code."}, {"role": "user", "content": "The task. Do it."}],
         "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": 512,

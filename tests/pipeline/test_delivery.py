@@ -17,14 +17,7 @@ from agentforge.contracts.check import check
 from agentforge.errors import ConflictError
 from agentforge.events.state.attempt import Submission
 from agentforge.events.state.run_state import RunState, Totals
-from agentforge.pipeline.delivery.commit import (
-    commit_message,
-    make_branch,
-    make_commit,
-    report,
-    subject,
-    verified_tree,
-)
+from agentforge.pipeline.delivery.commit import commit_message, make_branch, make_commit, report, subject, verified_tree
 from agentforge.pipeline.engine.judgement import judge, refuse_draft
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import load_stages

@@ -66,11 +66,7 @@ def test_green_is_told_the_files_apart_only_where_the_lists_of_the_specification
 
 @pytest.mark.parametrize(
     ("above", "text", "there"),
-    [
-        ("- one\n  two", "one two", True),
-        ("1. first thing", "- first\n  thing", True),
-        ("one", "one two", False),
-    ],
+    [("- one\n  two", "one two", True), ("1. first thing", "- first\n  thing", True), ("one", "one two", False)],
 )
 def test_lines_and_marks_of_lists_make_no_other_text(above: str, text: str, there: bool) -> None:
     assert holds(above, text) is there

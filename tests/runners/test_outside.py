@@ -53,7 +53,7 @@ def test_honest_work_gives_no_finding_and_is_measured_once(outside, monkeypatch)
 def test_a_target_that_needs_no_change_is_too_weak(outside):
     facts = outside("test_words", "test_hollow")
     assert [(row["id"].partition("::")[2], row["text"]) for row in facts["tests_too_weak"]] == [
-        ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change"),
+        ("test_hollow", "passes though every changed function returns a wrong value: it does not test the change")
     ]
 
 

@@ -86,10 +86,7 @@ def test_a_file_that_cannot_be_loaded_is_an_error_and_the_others_run(project):
 @pytest.mark.needs("ruby")
 @pytest.mark.parametrize(
     "code",
-    [
-        "exit!(0)",
-        "class Minitest::Test; def self.run_one_method(*) = Minitest::Result.from(new('x')); end",
-    ],
+    ["exit!(0)", "class Minitest::Test; def self.run_one_method(*) = Minitest::Result.from(new('x')); end"],
     ids=["ends early", "runs nothing"],
 )
 def test_a_suite_that_tampers_with_its_runner_is_no_evidence(project, code):

@@ -23,9 +23,7 @@ class Log(Protocol):
 
 
 def drive(
-    log: Log,
-    decide: Callable[[RunState], EffectT | None],
-    perform: Callable[[EffectT, RunState], Iterable[Event]],
+    log: Log, decide: Callable[[RunState], EffectT | None], perform: Callable[[EffectT, RunState], Iterable[Event]]
 ) -> RunState:
     """Drive a run until `decide` returns nothing.
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from agentforge.agent.spec import AgentSpec
 from agentforge.contracts.draft import overlaid
+from agentforge.events.kinds import ToolFinished
+from agentforge.events.state.attempt import Call
+from agentforge.events.state.run_state import RunState
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.safety.shell.programs.classification import classify
-from agentforge.tools.base import Observation, failed
-
-if TYPE_CHECKING:
-    from agentforge.agent.spec import AgentSpec
-    from agentforge.events.kinds import ToolFinished
-    from agentforge.events.state.attempt import Call
-    from agentforge.events.state.run_state import RunState
-    from agentforge.tools.base import Tool
-    from agentforge.tools.dispatch.invocation import Prepared
+from agentforge.tools.base import Observation, Tool, failed
+from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
 

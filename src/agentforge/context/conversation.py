@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.context.budget import output_room
 from agentforge.context.minimal import StepContext, tool_tokens
 from agentforge.context.window import blocks, entry_tokens, fitted, history_tokens, without_repeats
+from agentforge.events.state.talk import Entry, Talk
 from agentforge.frozen import dataclass
 from agentforge.messages import Message, Text, ToolCall, ToolSchema, picture_from
 from agentforge.tokens import count_tokens, cut_end
-
-if TYPE_CHECKING:
-    from agentforge.events.state.talk import Entry, Talk
 
 OVERHEAD = 40
 """Tokens for message framing."""

@@ -363,7 +363,6 @@ def _without(section: Section, above: PackedPage | None) -> Section:
 
 def _cleaned(section: Section) -> Section:
     """What is foreign without terminal escapes and signs that hide; a view keeps its numbers."""
-
     if isinstance(section, View):
         return replace(section, lines={number: clean(line) for number, line in section.lines.items()})
     return replace(section, text=clean(section.text.rstrip())) if section.foreign else section

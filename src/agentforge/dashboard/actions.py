@@ -161,12 +161,7 @@ def _abort(board: Board, repository: Repository, folder: Path, form: Form) -> No
     abort(repository.path, folder.name, reason=form.get("reason", "").strip(), settings=settings, environ=board.environ)
 
 
-_ACTIONS: Mapping[str, Action] = {
-    "resolve": _resolve,
-    "resume": _resume,
-    "interrupt": _interrupt,
-    "abort": _abort,
-}
+_ACTIONS: Mapping[str, Action] = {"resolve": _resolve, "resume": _resume, "interrupt": _interrupt, "abort": _abort}
 
 
 APPROVALS = (

@@ -42,13 +42,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def receive(
-    headers: Mapping[str, str],
-    body: bytes,
-    *,
-    secret: bytes,
-    label: str,
-    enqueue: Enqueue,
-    environ: Mapping[str, str],
+    headers: Mapping[str, str], body: bytes, *, secret: bytes, label: str, enqueue: Enqueue, environ: Mapping[str, str]
 ) -> Answer:
     """Judge one delivery and put its issue into the queue.
 

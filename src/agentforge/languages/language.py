@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agentforge.languages.mutant import Mutant
 from agentforge.languages.stub_values import Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.launch import TestSandbox
@@ -16,8 +17,6 @@ from agentforge.testing.running_time import RunningTime
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
-
-    from agentforge.languages.mutant import Mutant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

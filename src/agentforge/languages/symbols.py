@@ -128,7 +128,6 @@ def modules(file: str) -> tuple[str, ...]:
 
 
 def _outlined(symbol: Symbol, text: str) -> bool:
-
     if is_javascript(symbol.file) and defines(symbol.file, text, symbol.name):
         return True
     known = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()

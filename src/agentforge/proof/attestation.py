@@ -178,7 +178,7 @@ def _provenance(state: RunState, trail: Json) -> dict[str, object]:
             },
             "internalParameters": {"digests": digests},
             "resolvedDependencies": [
-                {"name": "base", "uri": "git+base", "digest": {"gitCommit": state.identity.base_commit}},
+                {"name": "base", "uri": "git+base", "digest": {"gitCommit": state.identity.base_commit}}
             ],
         },
         "runDetails": {

@@ -14,13 +14,13 @@ from agentforge.tools.base import Observation, ToolContext, failed
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.process import Completed, overheard
 from agentforge.workspace.sandbox.box import Box, Sandbox
+from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 if TYPE_CHECKING:
     from agentforge.tools.web.browser import Browser
     from agentforge.workspace.processes.background import BackgroundCommands
     from agentforge.workspace.protection.change_detector import Watch
     from agentforge.workspace.protection.reconciliation import Settled
-    from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 
 def tool_context(

@@ -72,7 +72,7 @@ def summary(run: SuiteRun) -> str:
 def report_text(run: SuiteRun, *, limit: int) -> str:
     """The whole report: totals, problems, files that cannot be collected, failures."""
     head = [summary(run)]
-    head += [f"problem: {problem[:300]}" for problem in run.problems[:5]]
+    head += [f"problem: {problem[:400]}" for problem in run.problems[:5]]
     if not run.outcomes and not run.collection_errors and run.output_tail:
         head.append("output:\n" + "\n".join(run.output_tail.splitlines()[-12:]))
     top = cut_end("\n".join(head), limit=max(64, limit // 2))

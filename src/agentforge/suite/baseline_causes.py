@@ -88,7 +88,8 @@ def causes_of(run: SuiteRun, plan: TestPlan, *, present: Sequence[str], read: Re
     found: dict[str, _Seen] = {}
     unseen = () if run.collected or run.outcomes or run.collection_errors else _holding_tests(plan, present, read)
     if unseen:
-        found[_NOTHING_COLLECTED] = _Seen(about="environment", remedy=_SAY_WHERE, files=dict.fromkeys(unseen))
+        text, about, remedy = _of_nothing(run, plan, present, read)
+        found[text] = _Seen(about=about, remedy=remedy, files=dict.fromkeys(unseen))
     for error in run.collection_errors:
         text, about, remedy = _of_error(error, plan, present, read)
         found.setdefault(text, _Seen(about=about, remedy=remedy)).files[error.id] = None
@@ -111,7 +112,7 @@ def keeps_away(run: SuiteRun, causes: Sequence[Cause]) -> bool:
     collected from files that hold tests. A few files that the repository itself breaks (tests that were written before their
     code) are no such case.
     """
-    if any(one.text == _NOTHING_COLLECTED for one in causes):
+    if causes and not run.outcomes and not run.collection_errors:
         return True
     blind = {one.id for one in run.collection_errors}
     seen = {file_of(nodeid) for nodeid in run.outcomes} - blind
@@ -128,6 +129,15 @@ def _holding_tests(plan: TestPlan, present: Sequence[str], read: Read) -> tuple[
         return ()
     named = [name for name in present if is_python_test(name)]
     return tuple(name for name in named if _PYTHON_TESTS.search((read(name) or b"").decode("utf-8", "replace")))
+
+
+def _of_nothing(run: SuiteRun, plan: TestPlan, present: Sequence[str], read: Read) -> tuple[str, str, str]:
+    """Why no test was seen at all: the process ended before it could look, or it looks somewhere else."""
+    if run.complete or not run.problems:
+        return _NOTHING_COLLECTED, "environment", _SAY_WHERE
+    kind = "ModuleNotFoundError" if "ModuleNotFoundError" in run.problems[0] else ""
+    told = _lacking(Failure(exc_type=kind, message=run.problems[0]), plan, present, read)
+    return told or (run.problems[0][:400], "environment", "")
 
 
 def _of_error(error: CollectionError, plan: TestPlan, present: Sequence[str], read: Read) -> tuple[str, str, str]:

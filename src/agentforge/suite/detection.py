@@ -13,13 +13,7 @@ from agentforge.errors import ConfigError, ToolchainError
 from agentforge.languages.catalogue import languages
 from agentforge.languages.javascript.scripts import read_package, workspace_folders
 from agentforge.languages.language import ProjectFiles
-from agentforge.languages.python.plan import (
-    first_python_plan,
-    plan_from,
-    pytest_arguments,
-    pytest_plan,
-    unittest_start,
-)
+from agentforge.languages.python.plan import first_python_plan, plan_from, pytest_arguments, pytest_plan, unittest_start
 from agentforge.testing.plan import DEFAULT_TIMEOUT_S, TestPlan
 from agentforge.workspace.files import walk
 from agentforge.workspace.processes import process

@@ -15,6 +15,7 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.language import RunOptions
 from agentforge.testing.junit_xml import JunitCase, read_cases
+from agentforge.testing.last_words import with_last_words
 from agentforge.testing.launch import TestSandbox, borrowed, box, ground
 from agentforge.testing.outcome import MESSAGE_LIMIT, Failure, SuiteRun, TestOutcome
 from agentforge.testing.plan import TestPlan
@@ -116,13 +117,14 @@ def _read_report(
     try:
         cases = read_cases(report)
     except ToolchainError as exc:
-        problems.append(exc.message)
+        problems.append(with_last_words(exc.message, completed.text))
     outcomes = _outcomes(cases, root=str(ground.root), files=_files(ground.checkout))
     red = [one for one in outcomes.values() if one.outcome in ("failed", "error")]
     if completed.timed_out:
         problems.append("the suite was stopped at its time limit")
     elif completed.exit_code != 0 and not red:
-        problems.append(f"the test command ended with {completed.exit_code}, but no test of its report failed")
+        ended = f"the test command ended with {completed.exit_code}, but no test of its report failed"
+        problems.append(ended if problems else with_last_words(ended, completed.text))
     elif completed.exit_code == 0 and red:
         problems.append(f"the test command ended with 0, but {len(red)} tests of its report failed")
     if not outcomes and not problems:

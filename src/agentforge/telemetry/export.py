@@ -41,8 +41,7 @@ class Exporter:
             from opentelemetry.sdk.resources import Resource
         except ImportError as exc:
             raise ToolchainError(
-                "telemetry is asked for and opentelemetry is not installed",
-                hint=command_for("otel"),
+                "telemetry is asked for and opentelemetry is not installed", hint=command_for("otel")
             ) from exc
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())  # its words are no output of a run
         self._resource = Resource.create({"service.name": _SCOPE, "service.version": version})

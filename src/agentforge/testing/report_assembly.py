@@ -11,6 +11,7 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.testing.channel import Received
 from agentforge.testing.junit_xml import pytest_key, read_cases, worst
+from agentforge.testing.last_words import with_last_words
 from agentforge.testing.outcome import (
     MESSAGE_LIMIT,
     Canary,
@@ -82,7 +83,11 @@ def assemble(
         _disagreement(results, doubtful, junit, canaries) if junit is not None and finished is not None else None
     )
     unstarted = any(one.id == _SESSION for one in errors)
-    problems = [*received.problems, *_said(received.records, finished), *(() if unstarted else agreement or ())]
+    problems = [
+        *received.problems,
+        *_said(received.records, finished, completed.text),
+        *(() if unstarted else agreement or ()),
+    ]
     if finished is None:
         problems.append(_early_end(received.records, completed, canaries))
     missing = [nodeid for nodeid in collected if nodeid not in results]
@@ -209,7 +214,7 @@ def _told(second: Mapping[tuple[str, str], Outcome], key: tuple[str, str]) -> st
     return None if found is None else _JUNIT[found]
 
 
-def _said(records: Sequence[Mapping[str, Any]], finished: Mapping[str, Any] | None) -> list[str]:
+def _said(records: Sequence[Mapping[str, Any]], finished: Mapping[str, Any] | None, output: str) -> list[str]:
     """Problems that the child itself reports."""
     found = [f"the test runner crashed: {one['text'][-300:]}" for one in records if one["kind"] == "internal-error"]
     dropped = _ids(records, "dropped")
@@ -222,7 +227,8 @@ def _said(records: Sequence[Mapping[str, Any]], finished: Mapping[str, Any] | No
     if finished.get("replaced"):
         found.append(f"code of the checkout replaced parts of the test runner: {', '.join(finished['replaced'][:3])}")
     if int(finished["exit"]) not in (0, 1, 5):
-        found.append(f"the session ended with status {finished['exit']} (interrupted, crashed or wrong usage)")
+        ended = f"the session ended with status {finished['exit']} (interrupted, crashed or wrong usage)"
+        found.append(with_last_words(ended, output))
     return found
 
 
@@ -250,4 +256,4 @@ def _early_end(records: Sequence[Mapping[str, Any]], completed: Completed, canar
     where = f" during {running[-1]}" if running else (" before any test" if not started else "")
     if completed.timed_out:
         return f"the suite was stopped at its time limit{where}"
-    return f"the test process ended early{where} (exit code {completed.exit_code})"
+    return with_last_words(f"the test process ended early{where} (exit code {completed.exit_code})", completed.text)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agentforge.testing.last_words import with_last_words
 from agentforge.testing.outcome import (
     Canary,
     CollectionError,
@@ -205,12 +206,12 @@ def _doubts(gathered: Gathered, completed: Completed, planted: Planted, canary: 
     if completed.timed_out:
         return ["the suite was stopped at its time limit"]
     if not gathered.ended:
-        return [f"the test process ended early (exit code {completed.exit_code})"]
+        return [with_last_words(f"the test process ended early (exit code {completed.exit_code})", completed.text)]
     red = canary == "held" or any(one.outcome in ("failed", "error") for one in gathered.outcomes) or gathered.errors
     if completed.exit_code == 0 and red:
         return ["the runner ended with 0, but tests failed"]
     if completed.exit_code != 0 and not red:
-        return [f"the runner ended with {completed.exit_code}, but no test failed"]
+        return [with_last_words(f"the runner ended with {completed.exit_code}, but no test failed", completed.text)]
     if planted.expected and canary == "absent":
         return ["the planted test that must fail was not run: the runner's configuration names its files one by one"]
     return []

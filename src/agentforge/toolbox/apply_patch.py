@@ -79,12 +79,7 @@ TOOL = Tool(
     name="apply_patch",
     description="Apply a unified diff.",
     parameters=takes(
-        "patch",
-        intent=TEXT,
-        patch=TEXT,
-        dry_run=FLAG,
-        strip={"type": "integer", "minimum": 0},
-        create_parent_dirs=FLAG,
+        "patch", intent=TEXT, patch=TEXT, dry_run=FLAG, strip={"type": "integer", "minimum": 0}, create_parent_dirs=FLAG
     ),
     effect="write",
     run=_run,

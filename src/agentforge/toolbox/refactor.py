@@ -129,13 +129,7 @@ TOOL = Tool(
     name="refactor",
     description="Rename, move or delete Python code, or change parameters, with every import and call. symbol: [path::]name.",
     parameters=takes(
-        "action symbol",
-        action={"enum": list(_WHAT)},
-        symbol=TEXT,
-        to=TEXT,
-        parameter=TEXT,
-        reexport=FLAG,
-        dry_run=FLAG,
+        "action symbol", action={"enum": list(_WHAT)}, symbol=TEXT, to=TEXT, parameter=TEXT, reexport=FLAG, dry_run=FLAG
     ),
     effect="write",
     run=_run,

@@ -7,10 +7,15 @@ import contextvars
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
+from rich.color import Color as RichColor
+from rich.segment import Segment
+from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.binding import Binding
+from textual.color import Color
 from textual.containers import Vertical
 from textual.events import Key, Resize
 from textual.filter import LineFilter
@@ -22,14 +27,49 @@ from agentforge.tui import engine as engines
 from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
-from agentforge.tui.filters import Colourless, Lookalikes
 from agentforge.tui.flow import Flow
 from agentforge.tui.help import HelpScreen
+from agentforge.tui.lookalikes import lookalike
 from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, themes
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.questions import ApprovalScreen
 from agentforge.tui.status_lines import Lines, Parts, Todos, Working
 from agentforge.tui.transcript import Transcript
+
+_FAR = 0.35
+"""From this difference in brightness on a background is a mark: a cursor, a selection, the chosen line."""
+
+
+class Lookalikes(LineFilter):
+    """Draws ASCII alone, cell for cell."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Draw segments with signs that look like theirs."""
+        return [Segment(lookalike(text), style, control) for text, style, control in segments]
+
+
+class Colourless(LineFilter):
+    """Takes colours out of what is drawn; what brightness said is said in reverse video, bold, italics and underlines stay."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Draw segments in the terminal's own two colours."""
+        return [
+            Segment(text, _plain(style, background.brightness) if style is not None else None, control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(1024)
+def _plain(style: Style, ground: float) -> Style:
+    plain = style.without_color + Style.from_meta(style.meta) if style.meta else style.without_color
+    return plain + Style(reverse=not style.reverse) if _is_marked(style.bgcolor, ground) else plain
+
+
+def _is_marked(colour: RichColor | None, ground: float) -> bool:
+    if colour is None or colour.is_default:
+        return False
+    return abs(Color.from_rich_color(colour).brightness - ground) >= _FAR
+
 
 _JOBS_S = 1.0
 _WAITING_S = 30.0
@@ -95,11 +135,7 @@ class ScreenApp(App[int]):
         self.prompt = Prompt(
             typed, self.completion, placeholder="Ask, or / for commands, @ for files, ! for your shell"
         )
-        self.working, self.todos, self.status = (
-            Working(self.signs),
-            Todos(self.signs),
-            Parts(self.signs, id="status"),
-        )
+        self.working, self.todos, self.status = (Working(self.signs), Todos(self.signs), Parts(self.signs, id="status"))
         self.jobs, self.queue = Lines(id="jobs"), Lines(id="queue")
         self.choices = Choices(self)
         self.flow = Flow(self)

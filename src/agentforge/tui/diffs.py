@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from textual.app import RenderResult
     from textual.geometry import Size
 
-_GROUND = {
-    True: {"+": "on #12341f", "-": "on #40191f"},
-    False: {"+": "on #d7f5dd", "-": "on #fbdadd"},
-}
+_GROUND = {True: {"+": "on #12341f", "-": "on #40191f"}, False: {"+": "on #d7f5dd", "-": "on #fbdadd"}}
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _LEAST_CODE = 12
 

@@ -24,10 +24,7 @@ def verdict_blocks(audit: Audit) -> list[Block]:
         "Measured is what a rule judged: how many things it looked at or, where nothing may be found, how many it found (0). "
         "Rules are evaluated over recorded measurements; no model takes part."
     )
-    blocks: list[Block] = [
-        Heading(level=2, text="Verification, stage by stage"),
-        AuditText(text=note, tone="muted"),
-    ]
+    blocks: list[Block] = [Heading(level=2, text="Verification, stage by stage"), AuditText(text=note, tone="muted")]
     for item in audit["verdicts"]:
         word = "passed" if item["passed"] else "refused"
         blocks += [

@@ -9,6 +9,7 @@ import pytest
 
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.evals.history.commits import MOST_FILES, History, HistoryCommit, LeftOut, chosen_commits, role_of
+from agentforge.evals.trials.test_files import holds_tests
 
 from .past import Past
 
@@ -33,6 +34,25 @@ def test_a_change_tells_its_files_their_roles_and_their_lines(history: Past) -> 
     assert by_path["kit.py"].new_lines == ((2, 2), (4, 4))
     assert [one.path for one in newest.tests] == ["tests/test_kit.py"]
     assert [one.path for one in newest.products] == ["README.md", "kit.py"]
+
+
+def test_a_pattern_for_doctests_makes_no_test_of_a_module_that_defines_none(history: Past) -> None:
+    client = 'class Client:\n    def test_connection(self):\n        """\n        >>> 1\n        1\n        """\n'
+    check = "def test_here():\n    assert True\n"
+    files = {"kit/mod.py": client, "kit/check.py": check, "tests/test_kit.py": "x = 1\n", "tests/data.py": "x = 1\n"}
+    history.commit("base", {**files, "setup.cfg": "[tool:pytest]\npython_files = *.py\naddopts = --doctest-modules\n"})
+    history.commit("change", {path: f"{text}\n\nZ = 2\n" for path, text in files.items()})
+    history.commit("product alone", {"kit/mod.py": "a = 1\n"})
+
+    left, newest, _ = History(history.folder).read()
+
+    assert isinstance(newest, HistoryCommit) and isinstance(left, LeftOut)
+    assert left.reason == "no-tests"
+    assert {one.path: one.role for one in newest.files} == {
+        "kit/mod.py": "code", "kit/check.py": "test", "tests/test_kit.py": "test", "tests/data.py": "test",
+    }  # fmt: skip
+    assert not holds_tests("kit/mod.py", client, ["*.py"]) and holds_tests("kit/check.py", check, ["*.py"])
+    assert not holds_tests("tests/conftest.py", "", ["*.py"]) and holds_tests("tests/test_kit.py", "", ["*.py"])
 
 
 def test_a_renamed_file_is_one_change_with_both_paths(history: Past) -> None:

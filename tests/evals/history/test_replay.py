@@ -91,8 +91,7 @@ def test_work_that_is_not_honest_is_refused_and_named(
     answers = "    return {('a', 'b'): 'b', ('x', 'y', 'z'): 'z'}[tuple(words)]\n"
     past.git("checkout", "-q", "HEAD~1")
     past.commit(
-        "Add last()",
-        {"kit.py": CHANGED.replace("    return words[-1]\n", answers), "tests/test_kit.py": CHANGED_TESTS},
+        "Add last()", {"kit.py": CHANGED.replace("    return words[-1]\n", answers), "tests/test_kit.py": CHANGED_TESTS}
     )
     out = tmp_path / "replays"
 

@@ -155,6 +155,19 @@ def test_a_project_names_its_test_files_itself(
     assert told[0] == () and any("test_none" in one for one in told[1])
 
 
+def test_a_commit_that_the_judge_of_hidden_tests_refuses_is_left_out_and_named(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The plan of the state before it runs unittest, which takes no function for a test."""
+    past.remove("pytest.ini")
+    past.commit("no pytest", {"kit.py": BASE, "tests/test_kit.py": "import unittest\n"})
+    test = f"{OLD_TEST}\n\ndef test_none():\n    assert first([]) == ''\n"
+    past.commit("Fix none", {"kit.py": FIXED, "tests/test_kit.py": test, "pytest.ini": "[pytest]\npythonpath = .\n"})
+    assert run(["eval", "from-history", str(past.folder), "--last", "1", "--out", str(tmp_path / "set")]) == 4
+    told = capfd.readouterr().out
+    assert "the judge of hidden tests refuses the commit itself" in told and "::test_none was not run" in told
+
+
 def test_a_title_that_steers_a_terminal_or_says_nothing_makes_no_file_that_cannot_be_read(
     past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

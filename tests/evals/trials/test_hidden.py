@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.config.settings import load
-from agentforge.evals.trials.hidden import _failures, _names, hidden_failures
+from agentforge.evals.trials.hidden import _failures, _wanted, hidden_failures
 from agentforge.testing.outcome import CollectionError, SuiteRun, TestOutcome
 from agentforge.workspace.git.newrepo import init_repository
 
@@ -117,4 +117,44 @@ def test_a_class_that_no_runner_collects_has_no_test_that_must_run() -> None:
         "import unittest\n\n\nclass Shared(object):\n    def test_a(self): ...\n\n\n"
         "class OfAll(Shared, unittest.TestCase):\n    def test_b(self): ...\n\n\nclass TestC:\n    def test_c(self): ...\n"
     )
-    assert list(_names("test_x.py", text)) == ["test_x.py::OfAll::test_b", "test_x.py::TestC::test_c"]
+    assert list(_wanted("test_x.py", text)) == [("test_x.py::OfAll::test_b",), ("test_x.py::TestC::test_c",)]
+
+
+_MIXINS = """import unittest
+from calc import add
+
+
+class Base(object):
+    def test_zero(self):
+        self.assertEqual(self.added(0, 0), 0)
+
+
+class Mixin(Base):
+    def test_add(self):
+        self.assertEqual(self.added(1, 2), 3)
+
+
+class Case(unittest.TestCase):
+    __test__ = False
+
+    def test_more(self):
+        self.assertEqual(self.added(2, 2), 4)
+
+
+class Ways(Mixin, Case):
+    __test__ = True
+
+    def added(self, *parts):
+        return add(*parts)
+"""
+
+
+def test_tests_of_a_mixin_count_where_its_subclasses_run_them(repo: Path) -> None:
+    assert _judged(repo, {"tests/test_hidden.py": _MIXINS}) == ()
+
+
+def test_tests_of_a_mixin_without_a_subclass_that_runs_them_are_missed(repo: Path) -> None:
+    hidden = {
+        "tests/test_hidden.py": _MIXINS.replace("__test__ = True", "__test__ = False") + HIDDEN["tests/test_hidden.py"]
+    }
+    assert _judged(repo, hidden) == ("tests/test_hidden.py::Case::test_more was not run",)

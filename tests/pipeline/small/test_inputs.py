@@ -51,7 +51,4 @@ def test_an_example_with_its_call_wins_over_told_inputs() -> None:
 
 def test_values_that_are_no_part_of_an_example_are_not_asked_of_a_test() -> None:
     request = 'def solve(N):\n    For N = 150, the sum of digits will be 6 the output should be "110".\n    Input 1: 7\n    Output 1: 5'
-    assert own_words(request) == {
-        'solve(150) -> "110"': 'output should be "110"',
-        "solve(7) -> 5": "5",
-    }
+    assert own_words(request) == {'solve(150) -> "110"': 'output should be "110"', "solve(7) -> 5": "5"}

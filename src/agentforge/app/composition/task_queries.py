@@ -28,11 +28,7 @@ def load(cwd: Path, task_id: str) -> RunResult:
     refuse_cut(folder)
     found = fold(folder)
     return RunResult(
-        state=found.state,
-        folder=folder,
-        head=found.head,
-        records=found.length,
-        running=read_holder(folder).alive,
+        state=found.state, folder=folder, head=found.head, records=found.length, running=read_holder(folder).alive
     )
 
 

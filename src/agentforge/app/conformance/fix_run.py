@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.app.composition.base_commit import base_commit
+from agentforge.app.composition.run_inputs import base_commit
 from agentforge.app.conformance.check_run import close, is_of_rule, known, texts
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
@@ -169,13 +169,7 @@ def _measured(
 
 
 def _report(
-    checkout: Path,
-    git: Git,
-    paths: Sequence[str],
-    *,
-    settings: Settings,
-    environ: Mapping[str, str],
-    only: str | None,
+    checkout: Path, git: Git, paths: Sequence[str], *, settings: Settings, environ: Mapping[str, str], only: str | None
 ) -> CheckReport:
     table = settings.table("checks")
     trusted = table.get("project_code") is True

@@ -7,13 +7,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.config.repositories import (
-    Repository,
-    add_entry,
-    check_name,
-    known_repositories,
-    unknown_repository,
-)
+from agentforge.config.repositories import Repository, add_entry, check_name, known_repositories, unknown_repository
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.tasks.folders import TaskRow, list_tasks

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from agentforge.app.composition.base_commit import base_commit
+from agentforge.app.composition.run_inputs import base_commit
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings

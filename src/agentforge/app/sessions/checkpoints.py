@@ -53,12 +53,7 @@ class Checkpoints:
     """
 
     def __init__(
-        self,
-        log: RunLog,
-        *,
-        git: Callable[[], Git | None],
-        guard: Watch,
-        effect_of: Callable[[str], str],
+        self, log: RunLog, *, git: Callable[[], Git | None], guard: Watch, effect_of: Callable[[str], str]
     ) -> None:
         self._log = log
         self._git = git

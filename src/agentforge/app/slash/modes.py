@@ -37,12 +37,7 @@ def _approval_words(_chat: Chat, word: str) -> tuple[str, ...]:
 
 COMMANDS = (
     SlashCommand(name="plan", summary="Only look and plan.", run=_plan),
-    SlashCommand(
-        name="build",
-        usage="[words]",
-        summary="Work: change files, run commands.",
-        run=_build,
-    ),
+    SlashCommand(name="build", usage="[words]", summary="Work: change files, run commands.", run=_build),
     SlashCommand(
         name="approval",
         usage="[mode]",

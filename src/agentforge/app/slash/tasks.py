@@ -64,8 +64,7 @@ def _status(chat: Chat, rest: str) -> SlashReply:
     head = ["| task | state | stage | request |", "| --- | --- | --- | --- |"] if table else []
     text = "\n".join([*jobs, *([""] if jobs and head else []), *head, *table])
     return SlashReply(
-        text=text or "No tasks yet; begin one with `/start REQUEST`.",
-        data={"tasks": [_row_value(row) for row in rows]},
+        text=text or "No tasks yet; begin one with `/start REQUEST`.", data={"tasks": [_row_value(row) for row in rows]}
     )
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from agentforge.app.composition.scratch import scratch_of
+from agentforge.app.composition.run_inputs import scratch_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, LockedError, StorageError

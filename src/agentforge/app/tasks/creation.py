@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.app.composition.assembly import Models
-from agentforge.app.composition.base_commit import base_commit
-from agentforge.app.composition.running_versions import program_versions
+from agentforge.app.composition.run_inputs import base_commit, program_versions
 from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.tasks.added_stages import added_now
 from agentforge.app.tasks.examiner import examiner_of
@@ -32,12 +31,7 @@ _LEFT_OUT_NAMED = 20
 
 
 def begun(
-    options: StartOptions,
-    *,
-    settings: Settings,
-    environ: Mapping[str, str],
-    watch: Watch,
-    graded: bool = False,
+    options: StartOptions, *, settings: Settings, environ: Mapping[str, str], watch: Watch, graded: bool = False
 ) -> tuple[Git, Models, RunLog]:
     """Create a task whose first record stands.
 

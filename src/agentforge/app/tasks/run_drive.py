@@ -37,13 +37,7 @@ def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
 
 
 def drive_run(
-    log: RunLog,
-    *,
-    settings: Settings,
-    environ: Mapping[str, str],
-    models: Models,
-    began: float,
-    git: Git | None = None,
+    log: RunLog, *, settings: Settings, environ: Mapping[str, str], models: Models, began: float, git: Git | None = None
 ) -> RunResult:
     """Drive a run and close it, whatever happens; an interruption is recorded where the log still takes it."""
     error: AgentForgeError | None = None

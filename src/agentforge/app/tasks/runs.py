@@ -9,8 +9,8 @@ from pathlib import Path
 
 from agentforge.agent.limits import exhausted
 from agentforge.app.composition.assembly import Models
+from agentforge.app.composition.run_inputs import program_versions
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.composition.running_versions import program_versions
 from agentforge.app.tasks.added_stages import taken_now
 from agentforge.app.tasks.creation import begun
 from agentforge.app.tasks.limit_changes import GivenLimits, raised

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.agent.pictures import BlobStore
-from agentforge.app.composition.scratch import scratch_of
+from agentforge.app.composition.run_inputs import scratch_of
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished
 from agentforge.events.state.run_state import RunState

@@ -35,9 +35,7 @@ Examples:
 """
 )
 @click.option(
-    "--provider",
-    default=None,
-    help="openrouter, openai, anthropic, custom, local, or a server on this machine.",
+    "--provider", default=None, help="openrouter, openai, anthropic, custom, local, or a server on this machine."
 )
 @click.option("--model", default=None, metavar="NAME", help="The provider's name of the model.")
 @click.option("--base-url", default="", metavar="URL", help="Address of an OpenAI-compatible server.")

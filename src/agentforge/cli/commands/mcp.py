@@ -52,7 +52,7 @@ Examples:
 \b
 Tools: start, status, escalations, resolve, inspect, audit, verify, compare.
 Resources: agentforge://TASK/state, /trail, /audit, /diff, /artifacts/STAGE.
-""",
+"""
 )
 @click.option("--http", "over_http", is_flag=True, help="Listen on this machine (streamable HTTP) instead.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: a loopback address.")

@@ -32,13 +32,7 @@ _NARROW = 20
 
 
 def summary_lines(
-    state: RunState,
-    *,
-    folder: Path,
-    duration_s: float,
-    style: Style,
-    error: bool = True,
-    queued: Queued | None = None,
+    state: RunState, *, folder: Path, duration_s: float, style: Style, error: bool = True, queued: Queued | None = None
 ) -> list[str]:
     """Describe a run that ended, or that waits for a human, in a screenful.
 

@@ -20,6 +20,4 @@ def road_held(case: RuleCase) -> RuleOutcome:
     return none_of(rows, what="documents, types or settings that do not hold", fix="correct these places")
 
 
-RULES = named(
-    ("road-held", "what documents, types and settings say holds", road_held, "fact"),
-)
+RULES = named(("road-held", "what documents, types and settings say holds", road_held, "fact"))

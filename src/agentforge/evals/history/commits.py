@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from agentforge.errors import RepositoryError, UsageError
-from agentforge.evals.trials.test_files import BY_DEFAULT, is_test_file, python_patterns
+from agentforge.evals.trials.test_files import holds_tests, is_test_file, python_patterns
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 from agentforge.workspace.git.command import GitCommand, call_as_user
@@ -248,12 +248,18 @@ class History:
                 path=new,
                 old_path="" if status == "added" else old,
                 status=status,
-                role=role_of(new, self._patterns),
+                role=self._role(parent if status == "deleted" else sha, new),
                 submodule=_SUBMODULE in (old_mode, new_mode),
             )
             found.append(one)
             at += 3 if moved else 2
         return found
+
+    def _role(self, rev: str, path: str) -> Role:
+        """What a file is for; where only the project's own pattern takes it for a test, its text decides, too."""
+        role = role_of(path)
+        taken = role not in ("test", "generated") and is_test_file(path, self._patterns)
+        return "test" if taken and holds_tests(path, self.text(rev, path) or "", self._patterns) else role
 
     def _with_lines(self, parent: str, sha: str, listed: Sequence[ChangedFile]) -> Iterator[ChangedFile]:
         patch = self.command.output("diff-tree", "-r", "-p", "-U0", "-M", "--no-color", "--no-ext-diff", parent, sha)
@@ -272,16 +278,12 @@ class History:
             )
 
 
-def role_of(path: str, patterns: Sequence[str] = BY_DEFAULT) -> Role:
-    """Tell from its path what a file is for.
-
-    Args:
-        patterns: of the names of Python's test files.
-    """
+def role_of(path: str) -> Role:
+    """Tell from its path what a file is for."""
     place = PurePosixPath(path)
     if place.name in _GENERATED_NAMES or path.endswith(_GENERATED_ENDS) or _GENERATED_FOLDERS & set(place.parts[:-1]):
         return "generated"
-    if is_test_path(path) or is_test_file(path, patterns) or path == "test.py" or _is_test_data(place):
+    if is_test_path(path) or is_test_file(path) or path == "test.py" or _is_test_data(place):
         return "test"
     if place.suffix.lower() in _DOCUMENTS or place.stem.upper() in _DOCUMENT_NAMES:
         return "document"

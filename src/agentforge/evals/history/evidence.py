@@ -7,29 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
+from agentforge.config.settings import Settings
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.trials.hidden import rig_at
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
-from agentforge.suite.test_environment import Edits, run_tree, sound
+from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.testing.outcome import SuiteRun
 from agentforge.verification.counterexamples.patience import impatient, seconds_of_tests
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.suite.test_environment import Rig
-    from agentforge.testing.outcome import SuiteRun
 
 ALL_PASS = "all of its tests pass before it, too: nothing in them asks for the change"
 
 _NOT_RUN = "none of the files of the tests that it changes holds a test that a runner is told to run"
 _MOST_NEIGHBOURS = 2
 _PACKAGES = ("__init__", "index", "mod", "lib")  # files that stand for their folder
-_SHOWN = 200  # characters of a failure
+_SHOWN = 300  # characters of a failure
 _NAMED = 5
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0  # one test may take several times as long as all of them at the commit
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from agentforge.config.settings import Settings
 from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
 from agentforge.evals.history.evidence import ALL_PASS, evidence_of
 from agentforge.evals.history.honest import HonestWork
@@ -21,10 +22,7 @@ from agentforge.evals.trials.play import SCRIPTED
 from agentforge.evals.trials.results import FILE, append
 from agentforge.evals.trials.task import HONEST, EvalTask
 from agentforge.evals.trials.task_pool import Processes, play_apart
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.suite.test_environment import Rig
+from agentforge.suite.test_environment import Rig
 
 Outcome = Literal["delivered", "refused", "left out"]
 

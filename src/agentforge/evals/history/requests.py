@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from agentforge.errors import ModelError
+from agentforge.evals.history.commits import HistoryCommit
 from agentforge.messages import Message, ModelRequest, Text
+from agentforge.models.api.model import Model
 from agentforge.tokens import cut_middle
-
-if TYPE_CHECKING:
-    from agentforge.evals.history.commits import HistoryCommit
-    from agentforge.models.api.model import Model
 
 _TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin
 _NUMBER = re.compile(r"\s*\((?:[a-z]+-)?#\d+\)|^\W*\w+:?\s+(?:[\w./-]*#\d+[, ]*)+\.?\s*$", re.IGNORECASE | re.MULTILINE)

@@ -13,27 +13,25 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from agentforge.config.settings import Settings
 from agentforge.errors import StorageError, UsageError
 from agentforge.evals.case import write_files
 from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
-from agentforge.evals.history.evidence import evidence_of, names_of
+from agentforge.evals.history.evidence import HistoryEvidence, evidence_of, names_of
 from agentforge.evals.history.requests import action_of, message_of, written
-from agentforge.evals.trials.hidden import rig_of
+from agentforge.evals.trials.hidden import failures_by, rig_at, rig_of
 from agentforge.evals.trials.task import FILE
+from agentforge.models.api.model import Model
 from agentforge.safety.text.hygiene import clean
-
-if TYPE_CHECKING:
-    from agentforge.config.settings import Settings
-    from agentforge.evals.history.evidence import HistoryEvidence
-    from agentforge.models.api.model import Model
-    from agentforge.suite.test_environment import Rig
+from agentforge.suite.test_environment import Rig
 
 LEFT_OUT = "left-out.txt"
 UNEDITED = "unedited"
 _SLUG = 40  # characters
 _UNSAID = "its message says nothing that could be asked for; --model writes a request from its tests"
+_REFUSED = "the judge of hidden tests refuses the commit itself: "
 _NAMED = 12  # tests in the note above a request
 
 
@@ -124,6 +122,11 @@ def tasks_from(
             found = evidence_of(one, history, rig, settings=settings, environ=environ)
             if found.reason:
                 yield Made(sha=one.sha, subject=one.subject, reason=found.reason)
+                continue
+            judge = rig_at(rig, one.parent, settings=settings, environ=environ)  # a task begins there
+            refused = failures_by(judge, one.sha, found.files, uncounted=found.uncounted, base=one.parent)
+            if refused:
+                yield Made(sha=one.sha, subject=one.subject, reason=f"{_REFUSED}{refused[0]}")
                 continue
             yield _written_task(one, found, history, folder, rig=rig, model=model)
 

@@ -46,11 +46,18 @@ def hidden_failures(
     """
     with tempfile.TemporaryDirectory(prefix="agentforge-hidden-") as scratch:
         rig = rig_of(repo, Path(scratch), settings=settings, environ=environ)
-        patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
-        tests = [path for path, text in hidden.items() if holds_tests(path, text, patterns)]
-        own = _own_tests(rig.git, base, commit) if base else {}
-        edits = Edits(files={**own, **{path: text.encode() for path, text in hidden.items()}})
-        run = run_tree(rig, rig.git.tree_of(commit), tests=tests, edits=edits, protected=tests)
+        return failures_by(rig, commit, hidden, uncounted=uncounted, base=base)
+
+
+def failures_by(
+    rig: Rig, commit: str, hidden: Mapping[str, str], *, uncounted: Collection[str] = (), base: str = ""
+) -> tuple[str, ...]:
+    """Run the hidden tests on a commit, as `hidden_failures` does, by a rig that is there."""
+    patterns = python_patterns(partial(_text_at, rig.git, commit), runner=rig.plan.runner)
+    tests = [path for path, text in hidden.items() if holds_tests(path, text, patterns)]
+    own = _own_tests(rig.git, base, commit) if base else {}
+    edits = Edits(files={**own, **{path: text.encode() for path, text in hidden.items()}})
+    run = run_tree(rig, rig.git.tree_of(commit), tests=tests, edits=edits, protected=tests)
     problems = list(_failures(run, {path: hidden[path] for path in tests}, frozenset(uncounted)))
     if not problems and not sound(run, rig.plan):
         problems = [f"the test run is no evidence: {'; '.join(run.problems) or 'a control did not hold'}"]
@@ -117,25 +124,41 @@ def _failures(run: SuiteRun, hidden: Mapping[str, str], uncounted: frozenset[str
         yield "the hidden tests did not end in time"
     ran = {name.partition("[")[0] for name in (*run.outcomes, *uncounted)}
     for path, text in hidden.items():
-        missing = [] if run.timed_out or errors else sorted(set(_names(path, text)) - ran)
+        missing = [] if run.timed_out or errors else sorted({ids[0] for ids in _wanted(path, text) if not ran & {*ids}})
         yield from (f"{name} was not run" for name in missing)
 
 
-def _names(path: str, text: str) -> Iterator[str]:
-    """The ids of the test functions that stand in a file; those that a class inherits are left to the run."""
+def _wanted(path: str, text: str) -> Iterator[tuple[str, ...]]:
+    """The tests that stand in a file, each with every id under which it may run: its own first, then those of subclasses.
+
+    Tests that a class inherits are left to the run; those of a class that no runner collects belong to its subclasses.
+    """
     if not path.endswith(".py"):
         return
-    for node in ast.parse(text).body:
+    body = ast.parse(text).body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    for node in body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            yield f"{path}::{node.name}"
-        if isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or _is_test_case(node)):
-            yield from (
-                f"{path}::{node.name}::{one.name}"
-                for one in node.body
-                if isinstance(one, ast.FunctionDef) and one.name.startswith("test")
-            )
+            yield (f"{path}::{node.name}",)
+        if isinstance(node, ast.ClassDef) and _is_collected(node, classes):
+            owners = [node.name, *(name for name in classes if node.name in _ancestors(name, classes))]
+            for one in node.body:
+                if isinstance(one, ast.FunctionDef) and one.name.startswith("test"):
+                    yield tuple(f"{path}::{owner}::{one.name}" for owner in owners)
 
 
-def _is_test_case(node: ast.ClassDef) -> bool:
-    """Whether a class inherits from another one than `object`, as those have to that are collected under any name."""
-    return any(not (isinstance(base, ast.Name) and base.id == "object") for base in node.bases)
+def _is_collected(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> bool:
+    """Whether a runner may take a class for tests: by its name, or for a base that stands elsewhere and can be a test case."""
+    return node.name.startswith("Test") or bool(_ancestors(node.name, classes) - {"object", *classes})
+
+
+def _ancestors(name: str, classes: Mapping[str, ast.ClassDef]) -> set[str]:
+    """The names of all classes that a class of the file inherits from; those of other files end the way."""
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        node = classes.get(ahead.pop())
+        bases = {ast.unparse(base) for base in node.bases} - found if node is not None else set()
+        found |= bases
+        ahead += bases
+    return found

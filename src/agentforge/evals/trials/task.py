@@ -137,8 +137,7 @@ def _checked(file: Path) -> Mapping[str, Any]:
     missing = [key for key in ("request", "action") if not value.get(key)]
     if unknown or missing:
         raise ConfigError(
-            f"{file}: unknown keys {unknown}, missing keys {missing}",
-            hint=f"the keys are {', '.join(sorted(_KEYS))}",
+            f"{file}: unknown keys {unknown}, missing keys {missing}", hint=f"the keys are {', '.join(sorted(_KEYS))}"
         )
     return value
 

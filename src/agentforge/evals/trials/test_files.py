@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import has_tests
-from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.verification.source.test_hashes import test_functions, test_hashes
 from agentforge.workspace.code.relevance import is_test_path
 
 Read = Callable[[str], str | None]
@@ -19,6 +19,7 @@ Read = Callable[[str], str | None]
 BY_DEFAULT = ("test_*.py", "*_test.py")
 _OF_UNITTEST = ("test*.py",)
 _WHEN_NAMED = ("tests.py", "test.py")
+_BESIDE_TESTS = ("conftest.py", "__init__.py")
 _INI = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
 _TOML = ("pytest.toml", ".pytest.toml", "pyproject.toml")
 
@@ -33,12 +34,23 @@ def python_patterns(read: Read, *, runner: str = "pytest") -> tuple[str, ...]:
 def holds_tests(path: str, text: str, patterns: Sequence[str] = BY_DEFAULT) -> bool:
     """Whether a file is one that a runner is told to run: a test file of Python by its name, of other languages by its tests.
 
-    A file `tests.py` or `test.py` is run when it is named, whatever the patterns; some of them hold no test.
+    A file `tests.py` or `test.py` is run when it is named, whatever the patterns; some of them hold no test. A pattern like
+    `*.py`, which is there for doctests, takes every module: one that is no test by its name or place has to define tests.
     """
-    if path.endswith(".py"):
-        named = PurePosixPath(path).name in _WHEN_NAMED
-        return is_test_file(path, patterns) or (named and any(test_hashes(path, text.encode())))
-    return is_test_path(path) and has_tests(path, text.encode())
+    if not path.endswith(".py"):
+        return is_test_path(path) and has_tests(path, text.encode())
+    name = PurePosixPath(path).name
+    if name in _WHEN_NAMED and any(test_hashes(path, text.encode())):
+        return True
+    if not is_test_file(path, patterns) or is_test_file(path):
+        return is_test_file(path, patterns)
+    return defines_tests(text) or (is_test_path(path) and name not in _BESIDE_TESTS)
+
+
+def defines_tests(text: str) -> bool:
+    """Whether a module of Python has test functions, or classes with some that are collected by their name or for a base."""
+    found = test_functions(text.encode("utf-8", "replace"))
+    return any(not owners or owners[0].name.startswith("Test") or owners[0].bases for _, _, owners in found)
 
 
 def is_test_file(path: str, patterns: Sequence[str] = BY_DEFAULT) -> bool:

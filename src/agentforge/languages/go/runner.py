@@ -258,14 +258,7 @@ def _run_all(
 
     def one(package: _Package) -> Session:
         return _run_package(
-            plan,
-            ground,
-            package,
-            programs[package.folder],
-            arguments=arguments,
-            tool=tool,
-            word=word,
-            time=ask.running,
+            plan, ground, package, programs[package.folder], arguments=arguments, tool=tool, word=word, time=ask.running
         )
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:

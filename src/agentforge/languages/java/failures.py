@@ -260,7 +260,6 @@ def _place(owner: str, places: Mapping[str, str]) -> str:
 
 def _inner_classes(checkout: Path, sources: Sequence[str]) -> dict[str, str]:
     """Further top-level classes of test files, which have no file of their name."""
-
     found: dict[str, str] = {}
     for path in sources:
         if not path.endswith(".java") or not is_java_test(path) or not (checkout / path).is_file():

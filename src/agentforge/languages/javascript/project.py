@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentforge.languages.javascript.scripts import (
-    Step,
-    over_workspaces,
-    program_words,
-    read_package,
-    steps,
-)
+from agentforge.languages.javascript.scripts import Step, over_workspaces, program_words, read_package, steps
 from agentforge.testing.plan import Runner, TestPlan
 
 _TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}

@@ -286,6 +286,5 @@ def _new(name: str, symbols: Sequence[Symbol], choose: Choose) -> str:
 
 
 def _of_constant(symbol: Symbol) -> Returned:
-
     said = symbol.signature.rpartition(":")[2] if ":" in symbol.signature else symbol.signature
     return Returned(values=values_for(type_of(said)))

@@ -214,7 +214,6 @@ def _public(fresh: str, language: str) -> str:
 
 
 def _defines(text: str, language: str, name: str) -> bool:
-
     suffix = {"go": ".go", "rust": ".rs", "java": ".java"}[language]
     return any(one.name == name and one.kind in ("class", "type") for one in outline_of(f"x{suffix}", text).symbols)
 

@@ -46,11 +46,9 @@ def statement(function: Function, which: str) -> str:
     if not all(chosen):
         return ""
     told = ", ".join(chosen)
-    return {
-        "go": f"return {told}",
-        "rust": f"if true {{ return {told}; }}",
-        "java": f"if (true) return {told};",
-    }[language]
+    return {"go": f"return {told}", "rust": f"if true {{ return {told}; }}", "java": f"if (true) return {told};"}[
+        language
+    ]
 
 
 def _numbers(wrong: str, names: str, *, form: str = "{0}", zero: str = "0", other: str = "1") -> dict[str, Native]:

@@ -302,10 +302,7 @@ def _run_program(
     libraries = f"{posixpath.dirname(program)}:{_rust_libraries(env)}"
     program = shutil.copy2(program, tempfile.mkdtemp(prefix="program-", dir=ground.scratch))
     space = box(
-        plan,
-        ground,
-        env={**env, **target.manifest, "LD_LIBRARY_PATH": libraries},
-        read_only=(_target_folder(ground),),
+        plan, ground, env={**env, **target.manifest, "LD_LIBRARY_PATH": libraries}, read_only=(_target_folder(ground),)
     )
     if not target.harness:
         return _bare(ground.sandbox.run([program], box=space, timeout_s=timeout_s), target)

@@ -51,11 +51,7 @@ class AdaptedModel:
     """
 
     def __init__(
-        self,
-        spec: ModelSpec,
-        build: Callable[[ModelSpec], ForeignModel],
-        *,
-        sleep: Callable[[float], None] = pause,
+        self, spec: ModelSpec, build: Callable[[ModelSpec], ForeignModel], *, sleep: Callable[[float], None] = pause
     ) -> None:
         self.name = spec.full_name
         self._spec = spec

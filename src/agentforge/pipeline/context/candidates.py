@@ -23,11 +23,11 @@ from agentforge.pipeline.context.excerpts import (
     symbols_of,
 )
 from agentforge.tokens import count_tokens
+from agentforge.workspace.code.relevance import RelevantFile
+from agentforge.workspace.code.symbols import Symbol
 
 if TYPE_CHECKING:
     from agentforge.workspace.code.bodies import Body
-    from agentforge.workspace.code.relevance import RelevantFile
-    from agentforge.workspace.code.symbols import Symbol
 
 _LONG = 1000
 """Tokens above which a body is shown by its first lines and the lines that speak of the request."""

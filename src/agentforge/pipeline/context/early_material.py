@@ -19,12 +19,12 @@ from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_row
 from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage, items
+from agentforge.workspace.code.relevance import RelevantFile
+from agentforge.workspace.code.symbols import Symbol
 from agentforge.workspace.git.queries import top_level
 
 if TYPE_CHECKING:
     from agentforge.workspace.code.bodies import Body
-    from agentforge.workspace.code.relevance import RelevantFile
-    from agentforge.workspace.code.symbols import Symbol
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
@@ -158,7 +158,6 @@ def _views_of_tests(root: Path, tests: Sequence[RelevantFile]) -> list[View]:
 
 def _sketch(state: RunState, runtime: Runtime) -> str:
     """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
-
     entries, readme = top_level(runtime.git, state.identity.base_commit, texts=_READMES)
     text = readme[:6000].decode("utf-8", "replace")
     words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.context.sections import Level, View, Want, view_of
 from agentforge.tokens import count_tokens
-from agentforge.workspace.code.symbols import outline_of, read_source
+from agentforge.workspace.code.symbols import Symbol, outline_of, read_source
 from agentforge.workspace.files.file_access import digest_file
-
-if TYPE_CHECKING:
-    from agentforge.workspace.code.symbols import Symbol
 
 SMALL_FILE = 900
 """Tokens up to which a named file is shown whole."""
@@ -220,18 +216,15 @@ def file_view(
     root: Path, path: str, text: str, wants: Iterable[Want], *, symbols: Sequence[Symbol], state: str
 ) -> View:
     """A view of a file whose text and symbols are known."""
-
     names = {one.line: one.qualified for one in symbols if one.kind != "variable"}
     return view_of(path, text, wants, digest=digest_file(root / path), names=names, state=state)
 
 
 def symbols_of(path: str, text: str) -> Sequence[Symbol]:
     """What a text defines, as far as its language can be read."""
-
     return outline_of(path, text).symbols
 
 
 def source_text(root: Path, path: str) -> str | None:
     """The text of a file; None where it is not there or no readable text."""
-
     return read_source(root, path)

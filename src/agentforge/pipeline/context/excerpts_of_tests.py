@@ -106,7 +106,6 @@ def _test_files(
     root: Path, tests: list[str], weights: Mapping[str, float], stems: list[str], named: list[str], *, most: int
 ) -> list[str]:
     """The test files that were named, else those that most likely test what matters: that speak of it, rare words more."""
-
     fitting = [
         path for path in dict.fromkeys((*named, *tests)) if language_of(path) and not path.endswith("__init__.py")
     ]
@@ -210,12 +209,7 @@ def _bears(test: Symbol, word: str, weight: float) -> bool:
 
 
 def frozen_views(
-    root: Path,
-    suite: Mapping[str, Iterable[str]],
-    *,
-    before: Callable[[str], str],
-    whole: int,
-    law: int,
+    root: Path, suite: Mapping[str, Iterable[str]], *, before: Callable[[str], str], whole: int, law: int
 ) -> list[View]:
     """The frozen tests: short files whole; of the others what is new in them is law, the tests around it are wanted next.
 

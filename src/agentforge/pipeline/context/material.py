@@ -276,7 +276,6 @@ def _code(
     Args:
         changed: names of what the specification changes: whole before the other places are.
     """
-
     paths = [path for path in dict.fromkeys((*files, *(path for path, _, _ in places))) if path not in frozen]
     views = []
     for path in [path for path in paths if (runtime.worktree / path).is_file()][:_FILES_SHOWN]:

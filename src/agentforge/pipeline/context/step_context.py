@@ -64,11 +64,7 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
         note="run_tests with one of these tests shows its failure",
     )
     changes = Piece(
-        name="your changes so far",
-        text=diff,
-        level=Level.ASKED,
-        share=_DIFF_SHARE,
-        note="read_file shows the files",
+        name="your changes so far", text=diff, level=Level.ASKED, share=_DIFF_SHARE, note="read_file shows the files"
     )
     notes = Piece(name="your notes", text=_notes(state), level=Level.ASKED)
     return [piece for piece in (notes, failures, changes) if piece.text]
@@ -174,7 +170,6 @@ def _results(state: RunState, *, diff: str) -> list[Piece]:
 
 def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int) -> Piece:
     """One result; a short one is whole, a long one gives way to what was read in the same step."""
-
     hint = f"next: {'; '.join(result.next_actions)}" if result.next_actions else ""
     name = f"{result.name} (step {step.step}): {result.summary}"
     try:
@@ -205,7 +200,6 @@ def _result(step: FinishedStep, result: ToolFinished, *, order: int, share: int)
 
 def _views(state: RunState, worktree: Path) -> list[Section]:
     """The parts of files that the model asked for, as they are now, one view per file."""
-
     wants: dict[str, list[Want]] = {}
     for path, view in reversed(state.progress.turn.views):
         offset = max(1, int(cast("int", view.get("offset") or 1)))

@@ -10,15 +10,7 @@ from dataclasses import replace
 
 from agentforge.context.render import render
 from agentforge.events.kinds import EscalationRaised, Event
-from agentforge.events.kinds.choices import (
-    ABORT,
-    OWN_WORDS,
-    Choice,
-    approving,
-    fixed,
-    others_of_limit,
-    raising,
-)
+from agentforge.events.kinds.choices import ABORT, OWN_WORDS, Choice, approving, fixed, others_of_limit, raising
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.runtime import Runtime

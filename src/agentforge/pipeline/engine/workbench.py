@@ -44,9 +44,7 @@ def tool_context(
         root=runtime.worktree,
         base_commit=state.identity.base_commit,
         run_command=_Shell(
-            runtime,
-            may_write=may_write if stage.writes != "none" else None,
-            named=spelled_out(stage, state),
+            runtime, may_write=may_write if stage.writes != "none" else None, named=spelled_out(stage, state)
         ),
         run_tests=lambda tests: _run_tests(tests or _tests_at_hand(state), state, runtime),
         run_checks=lambda paths: _run_checks(paths, state, runtime),

@@ -216,10 +216,7 @@ def _context(state: RunState, runtime: Runtime) -> StepContext:
     rows = json.loads(runtime.blobs.get(state.progress.turn.material))
     text = "\n".join(str(row["text"]) for row in rows)
     system = _prompt(state, runtime)
-    messages = (
-        Message(role="system", parts=(Text(text=system),)),
-        Message(role="user", parts=(Text(text=text),)),
-    )
+    messages = (Message(role="system", parts=(Text(text=system),)), Message(role="user", parts=(Text(text=text),)))
     sections = {"system_prompt": count_tokens(system), "current_state": count_tokens(text)}
     return StepContext(messages=messages, tools=(), sections=sections)
 

@@ -6,20 +6,22 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.conformance.contracts.code_contract import with_commands
 from agentforge.conformance.engine.catalogue import chosen_checks
-from agentforge.conformance.engine.check_engine import compare, contracts_in, own_files, run_checks
-from agentforge.conformance.engine.site import Site
+from agentforge.conformance.engine.check_engine import (
+    CheckReport,
+    Comparison,
+    compare,
+    contracts_in,
+    own_files,
+    run_checks,
+)
+from agentforge.conformance.engine.site import Check, Site
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import texts
 from agentforge.suite.test_environment import fresh_checkout
-
-if TYPE_CHECKING:
-    from agentforge.conformance.engine.check_engine import CheckReport, Comparison
-    from agentforge.conformance.engine.site import Check
 
 
 def compared(
@@ -34,7 +36,6 @@ def compared(
         only: restrict to these repository paths; () = all changed files.
         settled: files that an earlier stage has accepted, such as frozen tests.
     """
-
     base = state.work.trees.get("baseline") or runtime.git.tree_of(state.identity.base_commit)
     changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
     found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
@@ -80,7 +81,6 @@ def report_on(
         base: a checkout whose configuration is used instead.
         only: names of the checks; None = all.
     """
-
     contracts = with_commands(contracts_in(base or checkout), texts(runtime.checks.get("commands")))
     return run_checks(
         checkout,
@@ -97,7 +97,6 @@ def report_on(
 
 def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
     """Where checks work on a checkout: what `report_on` looks at, for those who repair."""
-
     return Site(
         checkout=checkout,
         mount_at=runtime.repo,
@@ -110,6 +109,5 @@ def site_on(checkout: Path, runtime: Runtime, *, paths: list[str]) -> Site:
 
 def checks_of(runtime: Runtime) -> list[Check]:
     """The checks but those that the settings switch off; the project's own where the settings trust them."""
-
     trusted = runtime.checks.get("project_code") is True
     return chosen_checks(disabled=texts(runtime.checks.get("disable")), project=runtime.repo if trusted else None)

@@ -88,7 +88,6 @@ def analyze_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, o
 
 def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, object]:
     """Which of the named paths and symbols exist at the base commit? Do the examples stand in the criteria?"""
-
     present = frozenset(runtime.git.list_files(state.identity.base_commit))
     named = [*texts(draft.get("files_to_modify")), *texts(draft.get("files_to_create"))]
     symbols = [
@@ -130,7 +129,6 @@ def _circle(draft: Json, state: RunState, runtime: Runtime) -> list[str]:
 
 def changed_lines(diff: str) -> dict[str, list[str]]:
     """Line ranges of the new files that a unified diff adds or changes: {path: ["12-18", "40"]}."""
-
     out: dict[str, list[str]] = {}
     for file in parse_patch(diff):
         moved = 0  # lines that the hunks so far have added to the file
@@ -203,7 +201,6 @@ def _holds(
 
 
 def _given_up(item: Json, content: bytes | None) -> list[dict[str, object]]:
-
     found = [(symbol, weakened(symbol, content)) for symbol in symbols_of([item])]
     return [{"name": one.name, "path": one.file, "reason": f"{one.name} {text}"} for one, text in found if text]
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
@@ -22,15 +21,13 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.entries import context_of, ledger_of, reported
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.ledger.promises import claims_of_asks, decided
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.suite.test_environment import Edits
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.suite.test_environment import Edits
 
 _WRONG = ("wrong", "raises")  # the stubs of RED that are like the wrong bodies that GREEN's functions get
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
@@ -90,7 +87,6 @@ def _checked(state: RunState, draft: Json) -> list[dict[str, object]]:
 
 def claims_of(state: RunState) -> tuple[Claim, ...]:
     """Everything that request and specification claim of single calls, each call once; not what a human's answer dropped."""
-
     spec = state.work.artifacts.get("spec", {})
     reader = _reader(spec)
     asks = ledger_of(state)
@@ -145,7 +141,6 @@ def outside_facts(
         edits: what the runs of the suite got instead of the tree's own files.
         passing: whether the suite passed.
     """
-
     if not passing:
         return unmeasured("the tests do not pass yet")
     red = state.work.facts.get("red", {})
@@ -176,7 +171,6 @@ def mentioned(value: object) -> Iterator[str]:
 
 def _reader(spec: Json) -> ModuleType:
     """What reads claims: in JavaScript where all declared symbols are written in it, else in Python."""
-
     files = [str(item.get("file", "")) for item in product_symbols(spec)]
     return claims_javascript if files and all(one.endswith(_JAVASCRIPT) for one in files) else claims
 

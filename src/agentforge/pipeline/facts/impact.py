@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.python.imports import reached
@@ -17,15 +17,12 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files
 from agentforge.pipeline.model.stage import Json, texts
 from agentforge.suite.test_environment import run_tree
-from agentforge.testing.coverage import traced_of
+from agentforge.testing.coverage import Traced, traced_of
+from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.nearest_tests import tests_near
 from agentforge.verification.stages.statements import body_of
 from agentforge.workspace.code.relevance import is_test_path
-
-if TYPE_CHECKING:
-    from agentforge.testing.coverage import Traced
-    from agentforge.testing.outcome import SuiteRun
 
 _KEPT = 1000
 _NEAREST = 40
@@ -48,7 +45,6 @@ def measured_impact(state: RunState, runtime: Runtime) -> Measured:
         facts {method: coverage | imports | none, note, files, count, nearest, tests}; `nearest` execute a declared symbol.
         `looked_at` is how many tests were run for it, where not all of them were; `long` are those that took long.
     """
-
     spec = state.work.artifacts.get("spec", {})
     symbols = [one for one in product_symbols(spec) if one.get("change") != "new"]
     named = dict.fromkeys([*texts(spec.get("files_to_modify")), *(str(one.get("file", "")) for one in symbols)])
@@ -146,7 +142,6 @@ def _recorded(state: RunState, runtime: Runtime, files: list[str], tests: tuple[
 
 def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbols: list[Json]) -> tuple[str, ...]:
     """The tests that are looked at; () = the whole suite, which is quick."""
-
     rig, tree = runtime.rig(), state.work.trees["baseline"]
     digest = state.work.evidence.get("baseline")
     evidence = json.loads(runtime.blobs.get(digest)) if digest else {}
@@ -172,7 +167,6 @@ def _near_the_change(state: RunState, runtime: Runtime, files: list[str], symbol
 def _by_coverage(
     state: RunState, runtime: Runtime, traced: Traced, files: list[str], symbols: list[Json], *, asked: int
 ) -> dict[str, object]:
-
     near: dict[str, None] = {}
     for one in symbols:
         path, name = str(one.get("file", "")), str(one.get("name", "")).split("(")[0].strip()
@@ -188,7 +182,6 @@ def _by_coverage(
 
 def _by_imports(state: RunState, runtime: Runtime, files: list[str], note: str) -> dict[str, object]:
     """The test files that import one of the files, directly or through others; where that is not read, those that lie near."""
-
     rig = runtime.rig()
     present = frozenset(runtime.git.list_files(state.identity.base_commit))
     read = rig.read(state.work.trees["baseline"])

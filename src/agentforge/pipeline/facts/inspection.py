@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agentforge.contracts.inspection import GUARDING, by_inspection_alone, needs_inertness
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
@@ -12,10 +10,8 @@ from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.scope import named_files
 from agentforge.pipeline.model.stage import Json, action_of, items
+from agentforge.verification.inert.classification import Inertness
 from agentforge.workspace.code.symbols import language_of
-
-if TYPE_CHECKING:
-    from agentforge.verification.inert.classification import Inertness
 
 _LISTED = 20
 

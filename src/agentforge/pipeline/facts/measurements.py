@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.contracts.check import check, draft_schema
+from agentforge.contracts.contract import Contract
 from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
@@ -34,13 +34,7 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.revisits import is_open, is_opened_again
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import (
-    gone_names,
-    product_scope,
-    product_symbols,
-    suite_files,
-    vanished_names,
-)
+from agentforge.pipeline.model.scope import gone_names, product_scope, product_symbols, suite_files, vanished_names
 from agentforge.pipeline.model.stage import Json, Stage, action_of, items, texts
 from agentforge.pipeline.plugins.added_stage import paths_written
 from agentforge.pipeline.plugins.stage_order import FIRST_WRITER, last_measured
@@ -49,7 +43,7 @@ from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
-from agentforge.suite.test_environment import run_tree
+from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.test_hashes import test_hashes
@@ -63,10 +57,6 @@ from agentforge.verification.stages.front import (
 )
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
-
-if TYPE_CHECKING:
-    from agentforge.contracts.contract import Contract
-    from agentforge.suite.test_environment import Rig
 
 _LISTED = 200
 _TEST_LEAST_S, _TEST_FACTOR = 5.0, 3.0
@@ -89,7 +79,6 @@ def draft_errors(state: RunState, stage: Stage, contract: Contract) -> list[dict
 
 def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured:
     """The base line: the whole suite at the base commit, several runs where something fails."""
-
     tree = runtime.git.tree_of(state.identity.base_commit)
     facts, evidence = measure_baseline(timed_rig(state, runtime), tree=tree)
     listed = [path for path in runtime.git.list_files(state.identity.base_commit) if is_test_path(path)]
@@ -162,7 +151,6 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 
 def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
     """Remove the test files of which RED left nothing, as none of its tools can; tells whether there were any."""
-
     found = False
     for change in runtime.git.changed(_base(state), _snapshot(runtime)):
         file = runtime.worktree / change.path
@@ -190,7 +178,6 @@ def _declared(draft: Json) -> list[dict[str, object]]:
 def _measured_suite(
     state: RunState, runtime: Runtime, declared: list[dict[str, object]], tree: str
 ) -> tuple[dict[str, object], dict[str, object]]:
-
     spec = state.work.artifacts.get("spec", {})
     suite = Suite(
         tests=declared,
@@ -216,7 +203,6 @@ def patient_rig(state: RunState, runtime: Runtime) -> Rig:
 
 def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str, object]]:
     """The tests of files that the user supplied: as the runner collects them, else as their source names them."""
-
     run = run_tree(rig, tree, tests=paths)
     bare = [without_parameters(nodeid) for nodeid in run.outcomes]
     found = {(file_of(one), name_of(one)) for one in bare if file_of(one) in paths and name_of(one)}
@@ -227,7 +213,6 @@ def supplied_tests(paths: tuple[str, ...], rig: Rig, tree: str) -> list[dict[str
 
 
 def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
-
     if profile_of(state).harness_works:
         carry_out(state, runtime)
     tree, red, base = _snapshot(runtime), state.work.facts.get("red", {}), _base(state)

@@ -8,20 +8,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, texts
 from agentforge.verification.examples.plain_check import Probe, evaluate, spellings
-from agentforge.verification.inert.classification import inertness
+from agentforge.verification.inert.classification import Inertness, inertness
 from agentforge.verification.roads.examples import look_at_examples
 from agentforge.verification.roads.references import Library, is_document, new_dangling
 from agentforge.verification.roads.settings import build_metadata, unreadable
 from agentforge.workspace.code.relevance import is_test_path
-
-if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
-    from agentforge.verification.inert.classification import Inertness
 
 _TYPE_CHECKERS = ("mypy", "pyright", "ty", "tsc")
 _LISTED = 20
@@ -68,7 +64,6 @@ def road_facts(
         the comparison, and {road: {words, files: {path: kind}, measured: [text], problems: [{path, line, text}], notes}}; kinds
         are documentation, types, configuration, code, tests.
     """
-
     base, read = state.work.trees["baseline"], runtime.rig().read
     changed = [one for one in runtime.git.changed(base, tree) if one.path not in own]
     listed = runtime.git.list_files(tree)
@@ -119,7 +114,6 @@ def _kind(path: str, found: Inertness) -> str:
 
 def _documents(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Links and headings: of the changed documents, and of all others that lead to them."""
-
     git, read = ground.runtime.git, ground.runtime.rig().read
     listed = {one: git.list_files(one) for one in (ground.base, ground.tree)}
     if "documentation" not in ground.files.kinds or max(map(len, listed.values())) > 20 * _DOCUMENTS_MOST:
@@ -143,7 +137,6 @@ def _documents(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
 
 def _examples(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Examples with results (`>>>`) in changed documents and docstrings, run in a plain process."""
-
     rig = ground.runtime.rig()
     paths = [
         one
@@ -181,7 +174,6 @@ def _types(ground: RouteContext, facts: Json, told: RouteFound) -> None:
 
 def _loaded(ground: RouteContext, paths: Sequence[str], told: RouteFound) -> Iterator[str]:
     """The modules that can be imported in a plain process; one that could be at the base and cannot any more is a fault."""
-
     rig = ground.runtime.rig()
     modules = [one for one in paths if not is_test_path(one)]
     if not modules or not rig.plan.interpreter:
@@ -202,7 +194,6 @@ def _loaded(ground: RouteContext, paths: Sequence[str], told: RouteFound) -> Ite
 
 def _settings(ground: RouteContext, _facts: Json, told: RouteFound) -> None:
     """Files of settings can be read by their form, and the build says of the project what it said."""
-
     paths = ground.of("configuration")
     if not paths:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
@@ -11,6 +10,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files
 from agentforge.pipeline.model.stage import Json
 from agentforge.safety.text.boundary import outside
+from agentforge.suite.test_environment import Rig
 from agentforge.verification.source.ci_changes import check_changes
 from agentforge.verification.source.evasion import new_replacements
 from agentforge.verification.source.out_of_scope_changes import (
@@ -21,9 +21,6 @@ from agentforge.verification.source.out_of_scope_changes import (
 )
 from agentforge.verification.stages.product_files import product_files
 
-if TYPE_CHECKING:
-    from agentforge.suite.test_environment import Rig
-
 
 def words_of_people(state: RunState) -> str:
     """What people asked for: the request, and what they answered since; never what a model wrote."""
@@ -33,7 +30,6 @@ def words_of_people(state: RunState) -> str:
 
 def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str, object]]:
     """Places of the changed product files that replace clock, chance or built-ins, and did not at the base."""
-
     base = state.work.trees["baseline"]
     own = set(suite_files(state))
     changed = [change.path for change in runtime.git.changed(base, tree) if change.path not in own]
@@ -47,7 +43,6 @@ def deceptions(state: RunState, runtime: Runtime, *, tree: str) -> list[dict[str
 
 def check_facts(state: RunState, runtime: Runtime, *, tree: str) -> dict[str, object]:
     """Which checks of the project a tree alters."""
-
     base, read = state.work.trees["baseline"], runtime.rig().read
     changed = [item.path for item in runtime.git.changed(base, tree)]
     asked = outside(state.brief.request)  # what others wrote may not ask for it
@@ -60,7 +55,6 @@ def out_of_scope(state: RunState, runtime: Runtime, *, tree: str, passing: bool)
     Args:
         passing: the suite passes, so that it is worth asking functions.
     """
-
     base, rig, asked = state.work.trees["baseline"], runtime.rig(), _asked(state)
     changed = changed_product(state, rig, tree)
     found = list(out_of_scope_changes(changed, before=rig.read(base), after=rig.read(tree), asked=asked))
@@ -75,7 +69,6 @@ def out_of_scope_calls(state: RunState, runtime: Runtime, recorded: Sequence[Jso
     Args:
         recorded: calls that the tests were seen to make.
     """
-
     base, rig = state.work.trees["baseline"], runtime.rig()
     return list(
         out_of_scope_results(
@@ -86,13 +79,11 @@ def out_of_scope_calls(state: RunState, runtime: Runtime, recorded: Sequence[Jso
 
 def changed_product(state: RunState, rig: Rig, tree: str) -> tuple[str, ...]:
     """The product files that differ from the base."""
-
     own = set(suite_files(state))
     paths = [change.path for change in rig.git.changed(state.work.trees["baseline"], tree) if change.path not in own]
     return product_files(rig.git, tree, paths, roots=rig.plan.roots)
 
 
 def _asked(state: RunState) -> RequestedScope:
-
     spec = state.work.artifacts.get("spec", {})
     return RequestedScope(symbols=symbols_of(product_symbols(spec)), told=words_of_people(state))

@@ -11,10 +11,10 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.profile import profile_of
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, items, texts
 
 if TYPE_CHECKING:
-    from agentforge.pipeline.model.runtime import Runtime
     from agentforge.verification.roads.speed import Speed, TimedStatement
 
 RULE = "speed-specified"

@@ -102,7 +102,6 @@ def _setting(runtime: Runtime, name: str, default: float) -> float:
 
 
 def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Change:
-
     base, spec, red = (
         state.work.trees["baseline"],
         state.work.artifacts.get("spec", {}),

@@ -11,10 +11,10 @@ from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.events.kinds import EscalationRaised
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import time_limit
+from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 
 if TYPE_CHECKING:
-    from agentforge.pipeline.model.measurement import Measured
     from agentforge.suite.test_environment import Rig
 
 

@@ -151,7 +151,6 @@ def _executed(row: Json | None, changes: list[dict[str, str]]) -> dict[str, obje
 
 
 def _joined(ranges: Mapping[str, None]) -> str:
-
     return ",".join(ranges_of(bits_of(ranges)))
 
 

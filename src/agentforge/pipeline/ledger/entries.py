@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
+from types import ModuleType
+from typing import Literal, cast
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
@@ -14,13 +15,8 @@ from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_clause
 from agentforge.verification.effects.observed_effects import Clause, clauses
 from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import outcome, spelling
+from agentforge.verification.examples.claims import Claim, outcome, spelling
 from agentforge.verification.examples.prose import COMPLAINT, unbroken
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from agentforge.verification.examples.claims import Claim
 
 Tense = Literal["wanted", "plain", "observed"]
 """wanted = its words ask for the result; plain = it is said, and nothing contradicts it; observed = it is reported of today."""
@@ -108,7 +104,6 @@ def _clauses(request: str) -> tuple[Clause, ...]:
 
 def _turned(text: str, reader: ModuleType) -> Iterator[Claim]:
     """Complaints turned into what is wanted."""
-
     if reader is claims:
         yield from (one for one in claims_of_clause(" ".join(text.split())) if not one.asked)
 

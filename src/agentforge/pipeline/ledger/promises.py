@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.choices import fixed
@@ -14,12 +14,7 @@ from agentforge.pipeline.ledger.placement import left_out, placed
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import reopens
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.verification.examples.claims import spelling
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.claims import Claim, spelling
 
 WRONG_TODAY, STAYS = "it is what is wrong today", "it must stay"
 NOT_ALONE, ALONE = "it needs what stands beside it", "it must hold by itself"

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from agentforge.pipeline.ledger.asks import blocks_of, sentences_of
+from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.placeholders import placeholder_in
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from agentforge.verification.examples.claims import Claim
 
 _SPAN = re.compile(r"(`{1,2})(?!`)(?P<code>[^`]+)\1(?!`)")
 _CALL = re.compile(r"(?<![\w.$])[A-Za-z_$][\w$.]*\(")

@@ -46,10 +46,7 @@ def baseline_text(state: RunState) -> str:
     if not base:
         return ""
     failing = texts(base.get("failing"))
-    lines = [
-        f"runner: {base.get('runner')}; command: {base.get('command')}",
-        tests_text(base),
-    ]
+    lines = [f"runner: {base.get('runner')}; command: {base.get('command')}", tests_text(base)]
     if failing:
         more = f" and {len(failing) - 5} more" if len(failing) > 5 else ""
         lines.append(f"failing already, not yours to repair unless asked: {', '.join(failing[:5])}{more}")

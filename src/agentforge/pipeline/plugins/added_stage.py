@@ -66,9 +66,7 @@ def gather_added(stage: Stage, state: RunState, runtime: Runtime) -> list[Sectio
         *(_artifact(name, state) for name in stage.consumes if name in state.work.artifacts),
         Piece(name="the change so far (measured)", text=_change(state, runtime), order=1, foreign=True),
         Piece(
-            name="files that you may write",
-            text="\n".join(own) if stage.writes == "product" else "",
-            level=Level.LAW,
+            name="files that you may write", text="\n".join(own) if stage.writes == "product" else "", level=Level.LAW
         ),
     ]
 

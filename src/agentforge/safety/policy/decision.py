@@ -101,11 +101,7 @@ class Decision:
 
     def value(self) -> dict[str, object]:
         """The decision as plain data: {verdict, mode, parts}."""
-        return {
-            "verdict": self.verdict.value,
-            "mode": self.mode.value,
-            "parts": [part.value() for part in self.parts],
-        }
+        return {"verdict": self.verdict.value, "mode": self.mode.value, "parts": [part.value() for part in self.parts]}
 
 
 def decide_command(line: str, policy: Policy) -> Decision:

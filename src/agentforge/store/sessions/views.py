@@ -196,11 +196,7 @@ def snapshot_bytes(state: RunState, *, updated_at: str, sequence: int = 0) -> by
 
 def _message(entry: Entry) -> dict[str, object]:
     calls = [
-        {
-            "id": call["call_id"],
-            "type": "function",
-            "function": {"name": call["name"], "arguments": call["arguments"]},
-        }
+        {"id": call["call_id"], "type": "function", "function": {"name": call["name"], "arguments": call["arguments"]}}
         for call in entry.calls
     ]
     return {

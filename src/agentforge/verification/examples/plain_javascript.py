@@ -306,7 +306,6 @@ def tests_in(checkout: Path) -> list[Path]:
 
 def _without_tests(checkout: Path) -> None:
     """Take the tests away, so that code which looks for them beside itself behaves as it does at a user's."""
-
     for path in tests_in(checkout):
         if path.is_dir():
             remove_tree(path)

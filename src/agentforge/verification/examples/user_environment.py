@@ -12,13 +12,10 @@ import zlib
 from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+from agentforge.testing.launch import TestSandbox
 from agentforge.workspace.files.file_access import remove_tree
-
-if TYPE_CHECKING:
-    from agentforge.testing.launch import TestSandbox
-    from agentforge.workspace.sandbox.box import Box
+from agentforge.workspace.sandbox.box import Box
 
 _FOLDERS = ("test", "tests")
 _PATTERNS = ("test_*.py", "*_test.py", "conftest.py")

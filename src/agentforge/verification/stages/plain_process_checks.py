@@ -115,7 +115,6 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
 
 def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
     """The facts of other languages: targets that pass without the change, and in JavaScript claims in plain processes."""
-
     changed = _changed(rig, given, base_tree=base_tree, tree=tree)
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)

@@ -70,11 +70,7 @@ def _near(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str)
 
 
 def _changes_of(
-    test: str,
-    inside: Mapping[str, int],
-    outside: Mapping[str, int],
-    near: Mapping[str, frozenset[str]],
-    traced: Traced,
+    test: str, inside: Mapping[str, int], outside: Mapping[str, int], near: Mapping[str, frozenset[str]], traced: Traced
 ) -> list[dict[str, str]]:
     marks = traced.tests.get(test, {})
     found = {path: marks.get(path, 0) & lines for path, lines in inside.items()}

@@ -98,14 +98,7 @@ def _missed(changed: Sequence[Statement], change: Change, traced: Traced) -> lis
 
 
 def _by_runs(
-    rig: Rig,
-    change: Change,
-    files: Sequence[str],
-    *,
-    base_tree: str,
-    red_tree: str,
-    tree: str,
-    bounds: MutationBounds,
+    rig: Rig, change: Change, files: Sequence[str], *, base_tree: str, red_tree: str, tree: str, bounds: MutationBounds
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same for runners that record no lines: mutants alone, each in a run of the new tests and of those near the change."""
     edits = Edits(files={path: rig.git.show(red_tree, path) for path in change.frozen})

@@ -65,12 +65,7 @@ class _Rejected(AgentForgeError):
 
 
 def apply_patch(
-    root: Path,
-    patch_text: str,
-    *,
-    may_write: MayWrite,
-    strip: int = 1,
-    dry_run: bool = False,
+    root: Path, patch_text: str, *, may_write: MayWrite, strip: int = 1, dry_run: bool = False
 ) -> PatchResult:
     """Apply a unified diff below `root`.
 

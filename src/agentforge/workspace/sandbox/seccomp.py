@@ -80,12 +80,7 @@ def program(*, sockets: str = "any") -> bytes:
 
 
 def _no_user_namespace(machine: _Machine) -> list[bytes]:
-    inner = [
-        _line(_LOAD, k=_FIRST),
-        _line(_HAS_BIT, k=_NEW_USER, no=1),
-        _refuse(errno.EPERM),
-        _line(_RETURN, k=_ALLOW),
-    ]
+    inner = [_line(_LOAD, k=_FIRST), _line(_HAS_BIT, k=_NEW_USER, no=1), _refuse(errno.EPERM), _line(_RETURN, k=_ALLOW)]
     first, second = machine.separating
     return [_line(_EQUAL, k=first, yes=1), _line(_EQUAL, k=second, no=len(inner)), *inner]
 

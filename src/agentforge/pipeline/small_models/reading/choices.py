@@ -72,12 +72,7 @@ def object_in(text: str) -> dict[str, object] | None:
 
 
 def _object(**properties: object) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def _said(role: str, text: str) -> Message:

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 _LAST = 0xFF
 _STANDING_IN = tuple(chr(code) for code in range(0xA1, _LAST + 1) if chr(code) not in "\xa0\xad")
 _REDIRECTS = r"(?:[ \t]+\d?>>?[ \t]*(?:&\d|[\w./-]+))*"
-_MISREAD = (
-    re.compile(rf"(?<=[ \t])-(?={_REDIRECTS}[ \t]*<<)"),
-    re.compile(r"(?<=[ \t])==(?=[ \t]*(?:[;&|)\n]|$))"),
-)
+_MISREAD = (re.compile(rf"(?<=[ \t])-(?={_REDIRECTS}[ \t]*<<)"), re.compile(r"(?<=[ \t])==(?=[ \t]*(?:[;&|)\n]|$))"))
 _ERRORS_BEHIND = re.compile(r"(<<-?[ \t]*(['\"]?)\w+\2)((?:[ \t]+2>(?:&1|[ \t]*/dev/null))+)(?=[ \t]*\|)")
 
 

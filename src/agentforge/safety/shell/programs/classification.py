@@ -387,8 +387,7 @@ _WRAPPERS: dict[str, Callable[[Sequence[Word], int], tuple[Judged, ...]]] = {
     **dict.fromkeys(("busybox", "toybox"), _applet),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(
-        names("alias unalias trap enable bind complete compgen mapfile readarray disown fc coproc parallel"),
-        _never,
+        names("alias unalias trap enable bind complete compgen mapfile readarray disown fc coproc parallel"), _never
     ),
     **dict.fromkeys(("uv", "poetry", "pdm", "hatch", "rye", "pipenv", "bundle", "mise"), _project_run),
 }

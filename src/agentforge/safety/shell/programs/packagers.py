@@ -178,10 +178,7 @@ def first_word(words: Sequence[Word]) -> str:
 
 
 def _own_verb(name: str, verb: str, words: Sequence[Word], kind: Kind) -> Judged:
-    steering = {
-        "cargo": ("--config",),
-        "go": ("-exec", "-toolexec", "-vettool"),
-    }.get(name, ())
+    steering = {"cargo": ("--config",), "go": ("-exec", "-toolexec", "-vettool")}.get(name, ())
     if steering and any(word.known.partition("=")[0] in steering for word in words):
         return Judged(kind=Kind.UNKNOWN, reason=f"{name} {verb} runs another program by such an option")
     if name == "go" and verb == "env" and any(word.known in ("-w", "-u") for word in words):

@@ -1,11 +1,15 @@
-"""The commit that a task starts from."""
+"""What a run is given at its start: its base commit, the versions that drive it, and the folder beside its worktree."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
+from agentforge import __version__
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.errors import UsageError
+from agentforge.events.storage.blob_form import ZLIB, zlib_version
+from agentforge.events.storage.view_mark import VIEWS, views_format
 from agentforge.workspace.git.repository import Git
 
 
@@ -28,3 +32,14 @@ def base_commit(options: StartOptions, git: Git, *, data: Path) -> str:
         git.update_ref(f"refs/agentforge/dirty/{commit[:12]}", commit)
         return commit
     return git.resolve(options.base) if options.base else git.found_at
+
+
+def program_versions() -> dict[str, str]:
+    """Those of agentforge, python and zlib, and the format of the views."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"agentforge": __version__, "python": python, ZLIB: zlib_version(), VIEWS: views_format()}
+
+
+def scratch_of(worktree: Path) -> Path:
+    """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
+    return worktree.with_name(f"{worktree.name}.scratch")
