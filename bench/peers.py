@@ -313,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--no-robustness", action="store_true", help="Leave the eight mishaps out: they take half an hour."
     )
     parser.add_argument("--only", default="harness,llm,pi,codex", help="These peers, by comma; empty = none.")
-    parser.add_argument("--place", type=Path, default=_cache(), help="Where they are installed.")
+    parser.add_argument("--place", type=Path, default=cache(), help="Where they are installed.")
     options = parser.parse_args(arguments)
     names = [name for name in options.only.split(",") if name]
     size = _QUICK if options.quick else _FULL
@@ -340,7 +340,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Where the programs are installed if nothing else is said."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "agentforge-bench" / "peers"
 
 

@@ -9,10 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from scenes import environment, peer_settings
 
+WINDOW = 256_000
+"""Tokens of the model's window, as the programs that can be told are told."""
 _NOWHERE = "http://127.0.0.1:9"
 _TOOLS = """import subprocess
 
@@ -71,13 +74,16 @@ def ours(*more: str) -> Rival:
     )
 
 
-def rivals(place: Path, names: Sequence[str]) -> list[Rival]:
+def rivals(place: Path, names: Sequence[str], *, window: int = WINDOW) -> list[Rival]:
     """Install what is not there yet.
 
     Args:
         place: a folder of ours; each program gets one in it.
+        window: of the model, in tokens; llm and the predecessor have no way to be told.
     """
-    known: dict[str, Callable[[Path], Rival]] = {"harness": _harness, "llm": _llm, "pi": _pi, "codex": _codex}
+    known: dict[str, Callable[[Path], Rival]] = {
+        "harness": _harness, "llm": _llm, "pi": partial(_pi, window=window), "codex": partial(_codex, window=window),
+    }  # fmt: skip
     return [known[name](place / name) for name in names]
 
 
@@ -119,7 +125,7 @@ def _llm(folder: Path) -> Rival:
     )
 
 
-def _pi(folder: Path) -> Rival:
+def _pi(folder: Path, *, window: int) -> Rival:
     if missing := _from_npm(folder, "@earendil-works/pi-coding-agent"):
         return Rival(name="pi", missing=missing)
     program = str(folder / "node_modules" / ".bin" / "pi")
@@ -130,7 +136,7 @@ def _pi(folder: Path) -> Rival:
         own.mkdir(parents=True, exist_ok=True)
         price = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
         model = {"id": "bench", "name": "bench", "reasoning": False, "input": ["text"], "cost": price}
-        model |= {"contextWindow": 256_000, "maxTokens": 4096}
+        model |= {"contextWindow": window, "maxTokens": 4096}
         told = {"baseUrl": url, "api": "openai-completions", "apiKey": "bench", "models": [model]}
         (own / "models.json").write_text(json.dumps({"providers": {"bench": told}}))
 
@@ -144,7 +150,7 @@ def _pi(folder: Path) -> Rival:
     )
 
 
-def _codex(folder: Path) -> Rival:
+def _codex(folder: Path, *, window: int) -> Rival:
     """The native program, without the launcher in JavaScript."""
     if missing := _from_npm(folder, "@openai/codex"):
         return Rival(name="codex", missing=missing)
@@ -154,13 +160,14 @@ def _codex(folder: Path) -> Rival:
     if not found:
         return Rival(name="codex", missing="its package holds no program for this machine")
     program = str(found[0])
+    told = "" if window == WINDOW else f"model_context_window = {window}\n"
     flags = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
     def prepare(home: Path, url: str) -> None:
         own = home / "codex"
         own.mkdir(parents=True, exist_ok=True)
         (own / "config.toml").write_text(
-            'model = "bench"\nmodel_provider = "bench"\ncheck_for_update_on_startup = false\n'
+            f'{told}model = "bench"\nmodel_provider = "bench"\ncheck_for_update_on_startup = false\n'
             "[analytics]\nenabled = false\n[model_providers.bench]\n"
             f'name = "bench"\nbase_url = "{url}"\nenv_key = "API_KEY"\nwire_api = "responses"\n'
         )

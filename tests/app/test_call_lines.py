@@ -14,7 +14,11 @@ from agentforge.events import kinds
         ("grep", {"pattern": "def ", "path": "src"}, "grep: 7 hits in 3 files for def", ("def", "7 hits in 3 files")),
         ("read_file", {"path": "a.py"}, "read_file: a.py lines 1-9 of 9", ("a.py", "lines 1-9 of 9")),
         ("list_dir", {"path": "."}, "list_dir: .: 12 entries", (".", "12 entries")),
-        ("shell", {"command": "true"}, "shell: exit 0 in 0.1 s", ("true", "exit 0 in 0.1 s")),
+        ("shell", {"command": "true"}, "shell: exit 0 in 0.1 s", ("true", "exit 0")),
+        ("shell", {"command": "yes"}, "shell: exit 1 in 2.1 s, 9 lines cut", ("yes", "exit 1, 9 lines cut")),
+        ("edit", {"path": "a.py"}, "edit: edited a.py at line 3", ("a.py", "at line 3")),
+        ("append_file", {"path": "a.py"}, "append_file: appended 6 lines to a.py", ("a.py", "appended 6 lines")),
+        ("edit", {"path": "a.py"}, "The user declined this call and said: a rule", ("a.py", "you declined: a rule")),
         ("todos", {"action": "list"}, "todos: list", ("list", "")),
     ],
 )

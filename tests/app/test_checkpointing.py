@@ -75,6 +75,17 @@ def _said(chat: Chat) -> list[str]:
     return [entry.text for entry in chat.state.talk.entries if entry.kind == "user"]
 
 
+def test_undo_says_which_turns_go_and_names_files_as_they_are_called(opened: Callable[..., Chat]) -> None:
+    write = {"name": "write_file", "args": {"path": "kit/__init__.py", "content": "x = 1\n"}}
+    chat = opened({"chat": [{"tool_calls": [write]}, {"text": "Done."}, {"text": "Looked."}]}, approval="yolo")
+    chat.say("write the package")
+    chat.say("and look at it")
+    (choice,) = run_slash(chat, "/restore").choices
+    assert choice.label == "1  write the package" and choice.about.startswith("before a change, turn 1")
+    assert run_slash(chat, "/undo").text == "Undid turns 1 to 2: removed `kit/__init__.py`. /redo brings it back."
+    assert run_slash(chat, "/redo").text == "Brought back: restored `kit/__init__.py`. /undo takes it away again."
+
+
 def test_undo_and_redo_move_conversation_and_files_together(chat: Chat, folder: Path) -> None:
     before = _files(folder)
     chat.say("first")

@@ -13,7 +13,7 @@ import pytest
 
 from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.input_history import Typed
-from agentforge.app.sessions.mentions import Resources, as_mention, fitting, mentioned, notes_of, pasted
+from agentforge.app.sessions.mentions import Resources, as_mention, fitting, mentioned, notes_of, pasted, with_folders
 from agentforge.app.sessions.person import Nobody
 from agentforge.config.settings import load
 from agentforge.errors import UsageError
@@ -83,6 +83,8 @@ def test_the_best_fitting_file_stands_first() -> None:
     files = ["docs/views.md", "src/view.py", "src/overview.py", "v/i/e.w"]
     assert fitting(files, "view") == ["src/view.py", "docs/views.md", "src/overview.py", "v/i/e.w"]
     assert fitting(files, "zzz") == []
+    package = with_folders(["test_kit.py", "kit/py.typed", "kit/deep/a.py"])
+    assert fitting(package, "kit") == ["kit/", "kit/deep/", "kit/py.typed", "kit/deep/a.py", "test_kit.py"]
 
 
 def test_twenty_thousand_files_are_searched_at_once() -> None:

@@ -102,6 +102,24 @@ def test_a_server_is_dealt_with_from_the_conversation(chat: Chat) -> None:
     assert not run_slash(chat, "/mcp prompt odd").ok and not run_slash(chat, "/mcp read odd 'x").ok
 
 
+def test_a_server_that_cannot_list_its_resources_still_shows_its_tools(chat: Chat) -> None:
+    pytest.importorskip("mcp")
+    server = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
+    (chat.options.cwd / "odd_server.py").write_text(server.read_text())
+    odd = {"command": sys.executable, "args": ["-S", "odd_server.py", "lists nothing"]}
+    (chat.options.cwd / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"odd": odd, "none": {"command": "nowhere"}}})
+    )
+    grant(trusted(chat.options.cwd, chat.workshop.environ), chat.workshop.environ, now="2026-01-01T00:00:00Z")
+    listed = run_slash(chat, "/mcp")
+    assert [choice.about for choice in listed.choices] == ["not started yet"] * 4
+    offered = run_slash(chat, "/mcp resources odd")
+    assert offered.ok and "odd__greet" in offered.data["tools"]  # type: ignore[operator]
+    assert offered.text.count("Method not found") == 1
+    refused = run_slash(chat, "/mcp resources none")
+    assert not refused.ok and refused.text.count("nowhere") == 1
+
+
 def test_the_private_repository_of_snapshots_is_no_place_to_commit_to(chat: Chat) -> None:
     assert chat.workshop.git is not None
     assert chat.workshop.shed.repository is None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -37,6 +40,31 @@ def test_the_model_is_shown_and_switched(chat: Chat) -> None:
     assert run_slash(chat, "/model gpt-5-mini").data["model"] == "openai/gpt-5-mini"
     assert run_slash(chat, "/model custom/some").ok is False  # no address is known
     assert chat.workshop.model().name == "openai/gpt-5-mini"
+
+
+def test_a_server_of_ones_own_is_asked_for_its_models(chat: Chat) -> None:
+    class Models(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"data": [{"id": "large"}, {"id": "small"}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Models) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        run_slash(chat, f"/provider custom http://127.0.0.1:{server.server_address[1]}/v1 large")
+        offered = run_slash(chat, "/model")
+        listed = run_slash(chat, "/models")
+        server.shutdown()
+    assert [(one.label, one.about, one.current) for one in offered.choices] == [
+        ("large", "", True),
+        ("small", "", False),
+    ]
+    assert listed.data["models"] == ["large", "small"]
+    assert run_slash(chat, "/model").choices == ()  # nobody answers there any more
 
 
 def test_models_come_in_pages(chat: Chat) -> None:

@@ -86,6 +86,40 @@ def test_a_session_shows_the_tasks_that_it_started_with_what_they_ask_and_the_ar
     assert "task-of-somebody-else.E1" in run_slash(chat, "/resolve").text
 
 
+def test_a_delivered_task_shows_what_came_of_it_and_how_to_take_it(opened: Open, repo: Path, tell: Tell) -> None:
+    report = {
+        "changes": [{"path": "kit/__init__.py", "lines_added": 3, "lines_removed": 1}],
+        "requirements": [{"id": "REQ-001", "description": "slugs"}],
+    }
+    verified = kinds.StageVerified(
+        stage="deliver", attempt=1, passed=True, contract="delivery_report", contract_digest="d", artifact=report,
+        artifact_digest="a", results=(),
+    )  # fmt: skip
+    branch = "agentforge/task-20260101-slugify"
+    tell(
+        kinds.StageStarted(stage="deliver", attempt=1),
+        verified,
+        kinds.StagePassed(stage="deliver", artifact_digest="a"),
+        kinds.Delivered(branch=branch, commit="c" * 40, tree="t"),
+        kinds.RunFinished(outcome="delivered"),
+    )
+    chat = opened(cwd=repo)
+    file = next_output(chat.log.folder)
+    file.parent.mkdir()
+    started = {"type": "RunStarted", "data": {"run_id": "task-20260101-slugify", "request": "add slugify"}}
+    file.write_text(json.dumps(started) + "\n")
+    for line in ("/tasks", "/status task-20260101-slugify"):
+        told = run_slash(chat, line).text
+        assert "`kit/__init__.py` +3 -1" in told and "REQ-001 slugs" in told and f"`!git merge {branch}`" in told
+
+
+def test_a_task_says_which_changes_it_leaves_out(chat: Chat) -> None:
+    (chat.workshop.root / "draft.py").write_text("x = 1\n")
+    begun = run_slash(chat, "/start add a function")
+    assert begun.data["left_out"] == ["draft.py"] and "`draft.py`" in begun.text
+    chat.jobs[0].process.wait(60)
+
+
 def test_a_task_that_runs_is_stopped_and_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, folder = str(tmp_path / "home"), tmp_path / "project"
     folder.mkdir()

@@ -191,7 +191,7 @@ def test_a_person_allows_rejects_and_allows_always(place: Place) -> None:
     terminal.send("y\n")
     assert "shell(git add *)" in terminal.until("(or say why not): ") + terminal.until("(or say why not): ")
     terminal.send("not now\n")
-    assert "The user declined this call and said: not now" in terminal.until("allow?")
+    assert "you declined: not now" in terminal.until("allow?")
     terminal.send("a\n")
     terminal.until("Done.")
     terminal.until("> ")
@@ -233,6 +233,26 @@ def test_continue_goes_on_with_the_last_session_of_the_folder(place: Place) -> N
     place.pipe("one\n", {"text": "First."}, {"text": "Second."})
     _, out, _ = place.pipe("two\n", {"text": "First."}, {"text": "Second."}, options=("--continue",))
     assert out == "Second.\n"
+
+
+def test_a_sentence_in_the_place_of_a_command_is_the_first_message(place: Place) -> None:
+    replies = ({"text": "First."}, {"text": "Second."})
+    terminal = place.terminal(*replies, options=("explain the tests",), TERM="dumb")
+    terminal.until("First.")
+    terminal.send("go on\n")
+    terminal.until("Second.")
+    terminal.until("> ")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+    code, out, _ = place.pipe("a line of a log\n", {"text": "I see."}, options=("what is wrong here?",))
+    assert (code, out) == (0, "I see.\n")
+
+
+def test_the_short_options_of_other_agents_mean_the_same_here(place: Place) -> None:
+    replies = ({"text": "First."}, {"text": "Second."})
+    assert place.pipe("", *replies, options=("-p", "one"))[1] == "First.\n"
+    assert place.pipe("", *replies, options=("-c", "-p", "and two"))[1] == "Second.\n"
+    assert place.pipe("three\n", *replies, {"text": "Third."}, options=("-c",))[1] == "Third.\n"
 
 
 def test_an_option_before_a_command_is_not_lost_silently(place: Place) -> None:

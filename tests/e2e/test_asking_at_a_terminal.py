@@ -77,8 +77,9 @@ def test_a_conversation_asks_once_about_what_a_project_brings(world: World) -> N
     (world.repo / "AGENTS.md").write_text("Say please.\n")
     (world.repo / ".env").write_text("A=1\n")
     talk = ("--plain", "--model", script)
-    code, out = _on_a_terminal(world, *talk, typed="n\n/exit\n")
-    assert code == 0 and "Use them?" in out and "+ AGENTS.md" in out and "+ .env" in out
+    code, out = _on_a_terminal(world, *talk, typed="s\nwhat?\nn\n/exit\n")
+    assert "--- AGENTS.md" in out and "Say please." in out and "A=..." in out and "A=1" not in out
+    assert code == 0 and out.count("Use them?") == 3 and "+ AGENTS.md" in out and "+ .env" in out
     assert "left out: .env, AGENTS.md" in out
     code, out = _on_a_terminal(world, *talk, typed="/exit\n")
     assert code == 0 and "Use them?" not in out and "left out: .env, AGENTS.md" in out

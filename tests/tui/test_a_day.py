@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from agentforge_loopback import LoopbackProvider, Say
 
+from agentforge.tui.rows import CallRow
+
 from .conftest import Stage, Theatre
 
 
@@ -67,6 +69,37 @@ def test_a_plan_is_approved_with_the_arrows_and_then_no_change_is_asked_about(th
     assert (theatre.repo / "a.py").read_text() == "x = 1\n"
 
 
+def test_who_keeps_planning_is_asked_what_should_be_different_and_the_plan_stays_in_sight(theatre: Theatre) -> None:
+    plan = {"name": "submit_plan", "args": {"plan": "# Why\n\n1. Write `a.py`\n2. Test it"}}
+    theatre.options["work_mode"] = "plan"
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("write a.py")
+        screen = await stage.modal("QuestionScreen")
+        await stage.pilot.press("down", "down", "enter")
+        await stage.until(lambda: "what should be different?" in stage.text(), what="the field for words")
+        assert stage.app.screen is screen
+        await stage.pilot.press(*"b.py", "enter")
+        await stage.idle()
+        assert "Test it" in stage.text() and "you declined" not in stage.text()
+
+    app = theatre.play(steps, {"tool_calls": [plan]}, {"text": "I see."}, size=(100, 40))
+    (told,) = [entry.text for entry in app.engine.chat.state.talk.entries if entry.kind == "tool"]
+    assert told.endswith("said: b.py")
+
+
+def test_a_command_of_ones_own_that_is_stopped_does_not_look_as_if_it_ran_on(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("!echo begun; sleep 77")
+        await stage.until(lambda: "begun" in stage.text().replace("echo begun", ""), what="the command")
+        await stage.pilot.press("escape")
+        await stage.idle()
+        (row,) = stage.app.query(CallRow)
+        assert row.line.status == "denied"
+
+    theatre.play(steps, {"text": "Fine."}, size=(100, 40))
+
+
 def test_whoever_was_typing_as_a_question_came_up_chooses_nothing_by_enter(theatre: Theatre) -> None:
     asks = {"name": "ask_human", "args": {"question": "Which?", "options": ["one", "two"]}}
 
@@ -115,7 +148,7 @@ def test_a_server_that_is_added_meanwhile_is_in_the_picker_and_shows_what_it_off
         await stage.idle()
         await stage.say("/mcp")
         await stage.modal("Picker")
-        assert "odd: show what it offers" in stage.text() and "starts with its first call" in stage.text()
+        assert "odd: show what it offers" in stage.text() and "not started yet" in stage.text()
         assert "log in" not in stage.text(), "it has no address"
         await stage.pilot.press(*"offers", "enter")
         await stage.idle()

@@ -64,6 +64,17 @@ def typed(shown: str) -> list[str]:
     return [line.strip("│ ") for line in shown.splitlines() if line.startswith("│")]
 
 
+def test_what_is_typed_while_the_program_starts_is_the_first_message(opened: Opened) -> None:
+    terminal = opened({"text": "Understood."}, awaited="")
+    terminal.send(b"hello there\r")
+    assert "hello there" in terminal.until("Understood.")
+
+
+def test_the_screen_begins_with_the_sentence_of_the_command_line(opened: Opened) -> None:
+    terminal = opened({"text": "Understood."}, options=("look around first",), awaited="Understood.")
+    assert "look around first" in terminal.text()
+
+
 def test_alt_enter_is_a_new_line_and_enter_sends(opened: Opened) -> None:
     terminal = opened({"text": "Understood."})
     terminal.send(b"first" + ALT_ENTER + b"second" + CTRL["j"] + b"third\\" + ENTER + b"fourth")

@@ -119,9 +119,10 @@ class ScreenApp(App[int]):
         Binding("f2", "theme", "Theme", priority=True),
     ]
 
-    def __init__(self, engine: engines.Engine, *, cwd: Path) -> None:
+    def __init__(self, engine: engines.Engine, *, cwd: Path, first: str = "") -> None:
         super().__init__(driver_class=TerminalDriver)
         self.engine = engine
+        self._first = first
         self.no_color = not knows_colour(engine.environ)
         self.signs = Signs(unicode=knows_unicode(engine.environ))
         self.crash: BaseException | None = None
@@ -179,6 +180,10 @@ class ScreenApp(App[int]):
         self.set_interval(_JOBS_S, self.flow.look_at_jobs)
         self.set_timer(_JOBS_S, self.choices.look_for_questions)
         self.set_interval(_WAITING_S, self.choices.look_for_questions)
+        if self._first:
+            await self.give(self._first)
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.ready.set()
 
     def on_resize(self, event: Resize) -> None:
         """Leave out what a small terminal has no room for."""

@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from agentforge.app.sessions.approvals import KEEP_PLANNING
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.desktop import clipboard_picture
-from agentforge.app.sessions.mentions import Resources, as_mention, fitting
+from agentforge.app.sessions.mentions import Resources, as_mention, fitting, with_folders
 from agentforge.app.slash.command import Choice, SlashReply
 from agentforge.app.tasks.answers import Waiting, pending
 from agentforge.errors import AgentForgeError
@@ -133,7 +133,10 @@ class Choices:
             if self._files is None:
                 self._load_files(word)
             files = fitting(self._files or [], word[1:].strip('"'), most=20)
-            rows = [(f"{as_mention(path)} ", "") for path in files] + self._offered_resources(word)
+            mentions = [
+                as_mention(path) + " " * (not path.endswith("/")) for path in files
+            ]  # one goes on inside a folder
+            rows = [(one, "") for one in mentions] + self._offered_resources(word)
         return self._app.completion.offer(word, rows)
 
     def forget_files(self) -> None:
@@ -164,7 +167,7 @@ class Choices:
         self._loading = True
 
         def load() -> None:
-            found = files(self._app.engine.root)
+            found = with_folders(files(self._app.engine.root))
             self._app.call_from_thread(self._loaded, found, word)
 
         self._app.run_worker(load, thread=True, group="files")
@@ -186,9 +189,14 @@ class Choices:
             self._app.push_screen(approval, asked.answer)
         else:
             plan = KEEP_PLANNING in asked.options
-            title = {"title": "The plan"} if plan else {}
-            typing = bool(self._app.prompt.text)
-            question = QuestionScreen(asked.question, asked.options, formatted=plan, guarded=typing, **title)
+            question = QuestionScreen(
+                asked.question,
+                asked.options,
+                formatted=plan,
+                guarded=bool(self._app.prompt.text),
+                explained=(KEEP_PLANNING,) if plan else (),
+                title="The plan" if plan else "The agent asks",
+            )
             self._asked.append((asked, question))
             self._app.push_screen(question, asked.answer)
 

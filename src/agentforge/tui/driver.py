@@ -6,6 +6,8 @@ import os
 import selectors
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from threading import Event
+from typing import Any
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -14,6 +16,7 @@ from textual.message import Message
 
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _CHUNK = 1 << 16
+_LOOK_S = 0.1
 _ALT_ENTER = ("\x1b\r", "\x1b\n")
 
 
@@ -55,23 +58,40 @@ class PasteReader:
 
 
 class TerminalDriver(LinuxDriver):
-    """The driver of Textual with another way of reading."""
+    """The driver of Textual with another way of reading.
+
+    Attributes:
+        ready: set by the application when its input takes keys. What was typed before waits in the terminal.
+    """
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.ready = Event()
 
     def run_input_thread(self) -> None:
         """Read until the screen is left."""
+        while not self.ready.wait(_LOOK_S):
+            if self.exit_event.is_set():
+                return
         selector = selectors.SelectSelector()
         selector.register(self.fileno, selectors.EVENT_READ)
         parser = KeyParser(self._debug)
         reader = PasteReader(parser)
         decode = getincrementaldecoder("utf-8")("replace").decode
+        ahead = True
         try:
             while not self.exit_event.is_set():
-                if selector.select(0.1):
+                if selector.select(0 if ahead else _LOOK_S):
                     data = os.read(self.fileno, _CHUNK)
                     if not data:
                         return
+                    if (
+                        ahead
+                    ):  # Enter, typed while the program was starting, was turned into a line feed by the terminal
+                        data = data.replace(b"\n", b"\r")
                     for message in reader.feed(decode(data)):
                         self.process_message(message)
+                ahead = False
                 for message in parser.tick():
                     self.process_message(message)
         finally:

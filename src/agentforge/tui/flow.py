@@ -186,6 +186,7 @@ class Flow:
     async def _next(self) -> None:
         """The engine is free: what was queued comes now."""
         self._app.busy = self._app.turning = False
+        self._app.transcript.stop_calls()
         self._app.working.end()
         self.show_status()
         if self._queued:

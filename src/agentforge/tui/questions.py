@@ -180,6 +180,7 @@ class QuestionScreen(ModalScreen["str | None"]):
     Args:
         formatted: the question is Markdown.
         guarded: the person was typing as this came up: nothing stands under the cursor yet, so that Enter chooses nothing.
+        explained: options that need words: who chooses one is asked for them, and they are the answer.
     """
 
     BINDINGS = [("escape", "dismiss(None)", "No answer")]  # noqa: RUF012 - as Textual wants it
@@ -192,8 +193,10 @@ class QuestionScreen(ModalScreen["str | None"]):
         title: str = "The agent asks",
         formatted: bool = False,
         guarded: bool = False,
+        explained: tuple[str, ...] = (),
     ) -> None:
         super().__init__()
+        self._explained = explained
         self._formatted = formatted
         self._question = question
         self._options = options
@@ -260,5 +263,10 @@ class QuestionScreen(ModalScreen["str | None"]):
         number = int(text) - 1 if text.isdecimal() else self._at if not text else -1
         if 0 <= number < len(self._options):
             text = self._options[number]
-        if text:
+        if text in self._explained:
+            self._explained = ()
+            event.input.value = ""
+            event.input.placeholder = "what should be different? Enter sends it"
+            self._move(number)
+        elif text:
             self.dismiss(text)

@@ -38,9 +38,11 @@ def farewell(record: Sequence[tuple[str, str]], *, session_id: str, colour: bool
     return "\n".join(lines) + "\n" if lines else ""
 
 
-def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str) -> int:
+def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, session: str, first: str = "") -> int:
     """Show the conversation until the person leaves.
 
+    Args:
+        first: the message that it begins with.
     Returns:
         The exit code.
     Raises:
@@ -49,7 +51,7 @@ def run_screen(open_chat: OpenChat, *, environ: Mapping[str, str], cwd: Path, se
     """
     engine = Engine(open_chat, session=session, environ=environ)
 
-    app = ScreenApp(engine, cwd=cwd)
+    app = ScreenApp(engine, cwd=cwd, first=first)
     try:
         with _termination(app):
             app.run()

@@ -50,6 +50,7 @@ _DROPPED = 100
 _REPLY = 24_000
 _HISTORY = 40
 _OWN = "own command"
+_PLAN = "submit_plan"
 _HANDED_OVER = re.compile(r"\n\n(?=<(?:file|folder|pasted|untrusted)\b|From standard input:\n)")
 """Behind the words of a message stands what goes with it."""
 
@@ -230,7 +231,10 @@ class Transcript(VerticalScroll):
         elif entry.kind == "tool":
             status = entry.status if entry.status in ("success", "error", "denied") else "success"
             result = entry.summary.removeprefix(f"{entry.name}: ")
-            line = CallLine(name=entry.name, argument=telling(arguments), status=status, result=result)
+            if entry.name == _PLAN:
+                await self.answer(str(arguments.get("plan", "")))
+            told = "" if entry.name == _PLAN else telling(arguments)
+            line = CallLine(name=entry.name, argument=told, status=status, result=result)
             change = earlier_change(entry.name, arguments, entry.summary, root) if status == "success" else ""
             row = CallRow(line, signs=self.signs, diff=change)
             row.output = output_of(entry.text)
@@ -254,7 +258,11 @@ class Transcript(VerticalScroll):
     async def _call(self, event: kinds.ToolStarted, diff: str) -> None:
         if event.name.startswith(SPAWNS):  # the subagent has a line of its own
             return
-        row = CallRow(begun(event), signs=self.signs, diff=diff)
+        line = begun(event)
+        if event.name == _PLAN:
+            await self.answer(str(event.arguments.get("plan", "")))
+            line = replace(line, argument="")
+        row = CallRow(line, signs=self.signs, diff=diff)
         row.arguments = event.arguments
         await self._begin((event.step, event.index), row)
 

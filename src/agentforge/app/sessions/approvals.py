@@ -103,6 +103,7 @@ KEEP_PLANNING = "Keep planning"
 _ASKING = ("on-request", "auto-edit")
 """Modes of approval that ask about a change of a file."""
 _QUESTION = "Carry out this plan?"
+_NOT_YET = "Keep planning. Ask what should be different, and end the turn."
 
 
 def put_plan(chat: Chat, plan: str) -> str | None:
@@ -116,6 +117,8 @@ def put_plan(chat: Chat, plan: str) -> str | None:
     approval = shop.setting("approval") or chat.options.approval or shop.settings.text("approval")
     options = (APPROVE, *((APPROVE_EDITS,) if approval in _ASKING else ()), KEEP_PLANNING)
     answer = chat.desk.person.ask(f"{plan}\n\n{_QUESTION}", options)
+    if answer == KEEP_PLANNING:
+        return _NOT_YET
     if answer not in (APPROVE, APPROVE_EDITS):
         return answer
     chat.inbox.switch({"work_mode": "build", **({"approval": "on-failure"} if answer == APPROVE_EDITS else {})})

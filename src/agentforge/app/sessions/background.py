@@ -15,7 +15,7 @@ from agentforge.frozen import dataclass
 
 _TAIL = 400
 _PATIENCE_S = 20.0
-_WAITS = "has a question for you: /resolve"
+_SAID = {"escalated": "has a question for you: /resolve", "delivered": "delivered: /tasks shows what came of it"}
 _TASKS = "tasks"
 
 
@@ -41,7 +41,7 @@ class JobLine:
     def text(self) -> str:
         """As one line."""
         where = f"{self.stage} step {self.step}" if self.stage else "starting"
-        outcome = _WAITS if self.outcome == "escalated" else self.outcome
+        outcome = _SAID.get(self.outcome, self.outcome)
         end = f"{outcome}{': ' + self.error if self.error else ''}"
         return f"{self.task_id or self.title} · {end if self.outcome else where}"
 

@@ -104,9 +104,12 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
 def _beside(result: str, argument: str) -> str:
     """A result without the argument that stands before it."""
     said = result if result != argument else ""
+    said = re.sub(r"^(exit -?\d+) in [\d.]+ s", r"\1", said)  # how long it took stands behind it
+    said = said.removeprefix(f"edited {argument} ") if argument else said
+    said = said.replace("The user declined this call and said: ", "you declined: ")
     for words in (f"{argument}: ", f"{argument} ") if argument else ():
         said = said.removeprefix(words)
-    return said.removesuffix(f" for {argument}") if argument else said
+    return said.removesuffix(f" for {argument}").removesuffix(f" to {argument}") if argument else said
 
 
 def telling(arguments: Mapping[str, object]) -> str:
@@ -263,7 +266,7 @@ class Standing:
         context = f"context {self.context_used:.0%} ({tokens_text(self.context_tokens)})"
         branch = (f"branch {self.branch}",) if self.branch else ()
         running = (f"{self.background} in the background",) if self.background else ()
-        return (*running, self.mode, f"approval {self.approval}", self.model or "no model", context, self.cost, *branch)
+        return (self.mode, f"approval {self.approval}", context, *running, self.model or "no model", self.cost, *branch)
 
 
 def standing(chat: Chat, state: RunState, *, context_tokens: int) -> Standing:

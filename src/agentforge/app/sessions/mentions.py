@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agentforge.errors import UsageError
@@ -94,7 +94,8 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
 
 
 def fitting(files: Sequence[str], word: str, *, most: int = 50) -> list[str]:
-    """The paths that fit a begun word, best first: name begins so, name holds it, path holds it, letters in order."""
+    """The paths that fit a begun word, best first: name begins so, a folder of it does, name holds it, path holds it, letters
+    in order."""
     begun = word.lower()
     if not begun:
         return list(files[:most])
@@ -104,7 +105,8 @@ def fitting(files: Sequence[str], word: str, *, most: int = 50) -> list[str]:
         low = path.lower()
         name = low.rpartition("/")[2]
         if begun in low:
-            rank = 0 if name.startswith(begun) else 1 if begun in name else 2 if low.startswith(begun) else 3
+            inside = low.startswith(begun) or f"/{begun}" in low
+            rank = 0 if name.startswith(begun) else 1 if inside else 2 if begun in name else 3
         elif letters.search(low):
             rank = 4
         else:
@@ -112,6 +114,12 @@ def fitting(files: Sequence[str], word: str, *, most: int = 50) -> list[str]:
         ranked.append((rank, len(path), path))
     ranked.sort()
     return [path for _, _, path in ranked[:most]]
+
+
+def with_folders(files: Sequence[str]) -> list[str]:
+    """The files and before them their folders, each of these with a slash at its end."""
+    folders = {f"{parent}/" for path in files for parent in PurePosixPath(path).parents if parent.name}
+    return [*sorted(folders), *files]
 
 
 def as_mention(path: str) -> str:

@@ -61,14 +61,17 @@ def _restore(chat: Chat, rest: str) -> SlashReply:
 def _offered(chat: Chat) -> SlashReply:
     """The checkpoints to choose from, newest first, each with what was said then."""
     talk = chat.state.talk
-    said = {entry.turn: entry.text for entry in talk.entries if entry.kind == "user"}
+    said: dict[int, str] = {}
+    for entry in talk.entries:
+        if entry.kind == "user":
+            said.setdefault(entry.turn, entry.text)  # what was said later in the turn only steered it
     rows = list(enumerate(talk.checkpoints, start=1))
     choices = tuple(
         Choice(
             value=str(row["checkpoint_id"]),
-            label=f"{number}  {row['label'] or _WHY.get(str(row['reason']), row['reason'])}",
-            about=f"{str(row['at'])[:16].replace('T', ' ')}, turn {row['turn']}: "
-            + " ".join(said.get(cast("int", row["turn"]), "").split())[:60],
+            label=f"{number}  {row['label'] or ' '.join(said.get(cast('int', row['turn']), '').split())[:60]}".rstrip(),
+            about=f"{_WHY.get(str(row['reason']), row['reason'])}, turn {row['turn']}, "
+            + str(row["at"])[:16].replace("T", " "),
         )
         for number, row in reversed(rows)
     )
@@ -94,21 +97,30 @@ def _agreed(chat: Chat, name: str) -> bool:
 
 
 def _undo(chat: Chat, _rest: str) -> SlashReply:
-    return _of_turn(chat, "Undid turn {turn}: {files}. /redo brings it back.", chat.workshop.checkpoints.undo())
+    last = chat.state.talk.turn
+    report = chat.workshop.checkpoints.undo()
+    turn = _turn_of(chat, report)
+    turns = f"turn {turn}" if turn in ("", str(last)) else f"turns {turn} to {last}"
+    return _of_turn(chat, f"Undid {turns}: {{files}}. /redo brings it back.", report)
 
 
 def _redo(chat: Chat, _rest: str) -> SlashReply:
-    return _of_turn(chat, "Turn {turn} is back: {files}. /undo takes it back again.", chat.workshop.checkpoints.redo())
+    return _of_turn(chat, "Brought back: {files}. /undo takes it away again.", chat.workshop.checkpoints.redo())
+
+
+def _turn_of(chat: Chat, report: RestoreReport) -> str:
+    """The turn in which a checkpoint was made; "" where nobody knows."""
+    rows = [row for row in chat.state.talk.checkpoints if row["checkpoint_id"] == report.checkpoint_id]
+    return str(rows[0]["turn"]) if rows else ""
 
 
 def _of_turn(chat: Chat, words: str, report: RestoreReport) -> SlashReply:
-    """Say in one sentence which turn went or came, and in which files."""
-    rows = [row for row in chat.state.talk.checkpoints if row["checkpoint_id"] == report.checkpoint_id]
-    turn = str(rows[0]["turn"]) if rows else report.checkpoint_id
+    """Say in one sentence what went or came, and in which files."""
     files = report.files
-    lines = [words.format(turn=turn, files=_in_words(files))]
+    lines = [words.format(files=_in_words(files))]
     if files is not None and files.kept:
-        lines.append(f"Left alone, because this session did not make them: {', '.join(files.kept[:_LISTED])}")
+        kept = ", ".join(f"`{path}`" for path in files.kept[:_LISTED])
+        lines.append(f"Left alone, because this session did not make them: {kept}")
     return SlashReply(text="\n".join(lines), data={"checkpoint_id": report.checkpoint_id, "what": report.what})
 
 
@@ -119,7 +131,7 @@ def _in_words(files: Restoration | None) -> str:
     parts = []
     for word, paths in (("restored", files.written), ("removed", files.removed)):
         more = f" and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
-        parts += [f"{word} {', '.join(paths[:_LISTED])}{more}"] if paths else []
+        parts += [f"{word} {', '.join(f'`{path}`' for path in paths[:_LISTED])}{more}"] if paths else []
     return ", ".join(parts)
 
 
@@ -139,10 +151,10 @@ def files_lines(files: Restoration | None) -> list[str]:
     if files is None:
         return ["- files: none were recorded"]
     lines = [f"- {len(files.written)} files written, {len(files.removed)} removed"]
-    named = [*(f"  - {path}" for path in files.written), *(f"  - {path} (removed)" for path in files.removed)]
+    named = [*(f"  - `{path}`" for path in files.written), *(f"  - `{path}` (removed)" for path in files.removed)]
     lines += named[:_LISTED] + ([f"  - and {len(named) - _LISTED} more"] if len(named) > _LISTED else [])
     if files.kept:
-        shown = ", ".join(files.kept[:_LISTED])
+        shown = ", ".join(f"`{path}`" for path in files.kept[:_LISTED])
         lines.append(f"- left alone, because this session did not make them: {shown}")
     return lines
 

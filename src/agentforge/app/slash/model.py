@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from agentforge.app.models.suggestions import suggestions
+from agentforge.app.models.suggestions import ModelSuggestion, suggestions
 from agentforge.app.sessions.chat import Chat
+from agentforge.app.setup.first_choice import offer_of
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
-from agentforge.config.model_choice import keyless_fallbacks, named
-from agentforge.errors import UsageError
-from agentforge.models.providers import PROVIDERS
+from agentforge.config.model_choice import choose, keyless_fallbacks, named
+from agentforge.errors import AgentForgeError, UsageError
+from agentforge.models.providers import LOCAL_PORTS, PROVIDERS
 
 _PAGE_ROWS = 20
+_SERVED = ("custom", *LOCAL_PORTS)
+"""Providers that are a server of the person's own: what it has, it says itself."""
 
 
 def _model(chat: Chat, rest: str) -> SlashReply:
     if rest == "list" or rest.startswith("list "):
         return _models(chat, rest.removeprefix("list").strip())
     if not rest:
-        return _offered(chat.workshop.model().name)
+        return _offered(chat)
     name = "/".join(named(rest, chat.workshop.environ, now=_provider_now(chat)))
     before = chat.workshop.setting("model")
     chat.change(model=name)
@@ -31,14 +34,31 @@ def _model(chat: Chat, rest: str) -> SlashReply:
     return SlashReply(text=f"Model: `{chosen}`.", data={"model": chosen})
 
 
-def _offered(name: str) -> SlashReply:
+def _known(chat: Chat) -> tuple[ModelSuggestion, ...]:
+    """The models of the provider that answers now; a server of the person's own is asked for them."""
+    provider = _provider_now(chat)
+    if provider not in _SERVED:
+        return suggestions(provider)
+    shop = chat.workshop
+    try:
+        spec = choose(shop.settings, shop.environ, flag=shop.setting("model") or chat.options.model or None)
+        served = offer_of(spec.base_url, key=spec.api_key or "").names
+    except AgentForgeError:  # what is wrong with the server is told where it is asked to answer
+        return suggestions(provider)
+    return tuple(ModelSuggestion(name=name) for name in served)
+
+
+def _offered(chat: Chat) -> SlashReply:
     """The model that answers now, and those of its provider to choose from."""
-    found = suggestions(name.partition("/")[0])
+    name = chat.workshop.model().name
+    found = _known(chat)
     choices = tuple(
         Choice(
             value=one.name,
             label=one.name,
-            about=f"{one.context_window or '?'} tokens, $ {_shown(one.usd_in)} in, {_shown(one.usd_out)} out per million",
+            about=f"{one.context_window or '?'} tokens, $ {_shown(one.usd_in)} in, {_shown(one.usd_out)} out per million"
+            if one.context_window or one.usd_in is not None
+            else "",
             current=name.endswith(f"/{one.name}") or name == one.name,
         )
         for one in found
@@ -57,7 +77,7 @@ def _offered(name: str) -> SlashReply:
 def _models(chat: Chat, rest: str) -> SlashReply:
     page, limit = _numbers(rest)
     provider = _provider_now(chat)
-    found = suggestions(provider)
+    found = _known(chat)
     if not found:
         return SlashReply(text=f"No list of models is known for {provider}; `/model NAME` takes any name.")
     shown = found[(page - 1) * limit : page * limit]

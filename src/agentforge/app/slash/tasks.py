@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import cast
 
 from agentforge.app.composition import task_queries as looking
@@ -13,10 +15,14 @@ from agentforge.app.tasks.answers import Waiting
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.events.kinds import Decision
 from agentforge.events.kinds.choices import Choice, choices_of
+from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.store.tasks.folders import TaskRow
 from agentforge.views.words import command_of
+from agentforge.workspace.git.repository import Git
 
 _SHOWN_LINES = 60
+_NAMED = 5
 _WORDS = {"approve": "approve", "reject": "reject", "abort": "abort", "answer": "answer"}
 
 
@@ -24,8 +30,16 @@ def _start(chat: Chat, rest: str) -> SlashReply:
     if not rest:
         raise UsageError("there is no request", hint='/start "add a function slugify to textkit"')
     request = rest[1:-1] if len(rest) > 1 and rest[0] == rest[-1] == '"' else rest
-    _begin(chat, ("start", "--cwd", str(chat.workshop.root), *_model(chat), "--", request), title=request)
-    return SlashReply(text="Started in the background; it goes on when you leave. `/status` shows it.")
+    root = chat.workshop.root
+    left_out: list[str] = []
+    with suppress(RepositoryError):  # the task says itself why it cannot begin
+        left_out = Git.open(root).is_dirty()
+    _begin(chat, ("start", "--cwd", str(root), *_model(chat), "--", request), title=request)
+    told = ["Started in the background; it goes on when you leave. `/tasks` shows it."]
+    if left_out:
+        names = ", ".join(f"`{path}`" for path in left_out[:_NAMED]) + (" ..." if len(left_out) > _NAMED else "")
+        told += [f"It works on the last commit, without what is not committed: {names}."]
+    return SlashReply(text="\n\n".join(told), data={"left_out": left_out})
 
 
 def _status(chat: Chat, rest: str) -> SlashReply:
@@ -37,7 +51,7 @@ def _status(chat: Chat, rest: str) -> SlashReply:
             f"**{state.identity.run_id}**: {state.progress.outcome or ('running' if found.running else 'interrupted')}",
             state.brief.request,
         ]
-        lines += [f"- {name}: {stage.status}" for name, stage in state.progress.stages.items()]
+        lines += _delivery(state) or [f"- {name}: {stage.status}" for name, stage in state.progress.stages.items()]
         return SlashReply(
             text="\n".join(lines), data={"task_id": state.identity.run_id, "outcome": state.progress.outcome}
         )
@@ -72,12 +86,40 @@ def _tasks(chat: Chat, rest: str) -> SlashReply:
         f"- **{row.task_id}**: {row.outcome}{f' in {row.stage}' if row.stage else ''}: {_cell(row.request)}"
         for row in rows
     ]
+    lines += [
+        line
+        for row in rows
+        if row.outcome == "delivered"
+        for line in ("", f"**{row.task_id}**", *_delivery(looking.load(root, row.task_id).state))
+    ]
     lines += [f"- {line.title}: {line.outcome}: {line.error}" for line in failed]
     questions = _waiting(waiting)
     return SlashReply(
         text="\n".join([*lines, *(["", questions.text] if waiting else [])]),
         data={"tasks": [_row_value(row) for row in rows], "waiting": questions.data["waiting"]},
     )
+
+
+def _delivery(state: RunState) -> list[str]:
+    """What a delivered task came to, and what to do with it; empty for any other."""
+    report, branch = state.work.artifacts.get("deliver", {}), str((state.work.delivered or {}).get("branch", ""))
+    if state.progress.outcome != "delivered":
+        return []
+    base = state.identity.base_ref or state.identity.base_commit[:10]
+    lines = [f"- assumed: {one.line}" for one in assumptions(state)]
+    lines += [
+        f"- changed: `{row['path']}` +{row['lines_added']} -{row['lines_removed']}" for row in _rows(report, "changes")
+    ]
+    lines += [f"- proved: {row['id']} {row['description']}" for row in _rows(report, "requirements")]
+    lines += [f"- {report['untested_line']}"] if report.get("untested_line") else []
+    lines += [f"- look at it: `!git diff {base}...{branch}`"]
+    return lines if (state.work.delivered or {}).get("applied") else [*lines, f"- take it: `!git merge {branch}`"]
+
+
+def _rows(report: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    """The rows of a list in the report."""
+    found = report.get(name)
+    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, (list, tuple)) else []
 
 
 def _stop(chat: Chat, name: str) -> SlashReply:

@@ -67,7 +67,8 @@ def _mcp(chat: Chat, rest: str) -> SlashReply:
     except ValueError as error:
         raise UsageError(f"/mcp {rest}: {error}", hint="quote words with blanks in them") from error
     except ToolError as error:
-        return SlashReply(text=f"{error.observation.summary}\n{error.observation.text}".strip(), ok=False)
+        told, more = error.observation.summary, error.observation.text
+        return SlashReply(text=told if more in told else f"{told}\n{more}", ok=False)
 
 
 def _done(servers: Servers, action: str, rest: str) -> SlashReply:
@@ -75,10 +76,7 @@ def _done(servers: Servers, action: str, rest: str) -> SlashReply:
     if name not in {one.name for one in servers.statuses()}:
         raise UsageError(f"there is no MCP server {name!r}", hint="/mcp lists them")
     if action == "resources":
-        servers.connect([name])
-        found = {**servers.listing(name), "tools": list(_status(servers, name).tools)}
-        lines = [f"- {kind[:-1]} {one}" for kind, items in found.items() for one in items]
-        return SlashReply(text="\n".join(lines) or f"{name} offers nothing", data=found)
+        return _offer(servers, name)
     if action == "read":
         return SlashReply(text="\n".join(servers.read(name, one).text for one in words))
     if action == "prompt" and words:
@@ -94,6 +92,21 @@ def _done(servers: Servers, action: str, rest: str) -> SlashReply:
         servers.accept(name)
         return SlashReply(text=f"what {name} offers now is agreed to")
     raise UsageError(f"/mcp {action} {rest}: which one?", hint=f"/mcp resources {name} lists them")
+
+
+def _offer(servers: Servers, name: str) -> SlashReply:
+    """What a server offers: its tools, prompts and resources, the last two as far as it can list them."""
+    servers.connect([name])
+    found: dict[str, list[str]] = {"tools": list(_status(servers, name).tools)}
+    notes = []
+    try:
+        found |= servers.listing(name)
+    except ToolError as error:
+        if _status(servers, name).state != "ready":
+            raise
+        notes = [f"- {name} could not list its resources: {error.observation.summary.removeprefix(f'{name}: ')}"]
+    lines = [f"- {kind[:-1]} `{one}`" for kind, items in found.items() for one in items]
+    return SlashReply(text="\n".join([*lines, *notes]) or f"{name} offers nothing", data=found)
 
 
 def _listed(servers: Servers, refused: dict[str, str]) -> SlashReply:
@@ -128,6 +141,8 @@ def _choices(one: Status) -> list[Choice]:
 
 def _standing(one: Status) -> str:
     """Where a server stands, in words."""
+    if one.state == "idle" and not one.tools:
+        return "not started yet"
     state = _STATES.get(one.state, one.state)
     return f"{state}{f': {one.reason}' if one.reason else ''}, {len(one.tools)} tool{'s' * (len(one.tools) != 1)}"
 

@@ -79,8 +79,8 @@ Exit codes: 0 done, 2 usage, 3 a call was not allowed, 4 a hook refused the prom
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
 @work_mode_option
 @option("--approval", type=click.Choice(_MODES), default=None, help="What the agent may do without asking you.")
-@option("--resume", "session", metavar="ID", default="", help="Continue this session.")
-@option("--continue", "latest", is_flag=True, help="Continue the last session of this folder.")
+@option("--resume", "-r", "session", metavar="ID", default="", help="Continue this session.")
+@option("--continue", "-c", "latest", is_flag=True, help="Continue the last session of this folder.")
 @option("--name", default="", help="Give the session this name.")
 @option(
     "--max-turns", type=click.IntRange(min=1), default=None, help="Stop after this many model calls for this prompt."

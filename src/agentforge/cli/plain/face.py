@@ -44,10 +44,12 @@ class PlainFace:
 
     Args:
         open_chat: (session, person) -> chat; "" = a new session.
+        first: the message that it begins with.
     """
 
-    def __init__(self, open_chat: OpenChat, *, place: Place, session: str) -> None:
+    def __init__(self, open_chat: OpenChat, *, place: Place, session: str, first: str = "") -> None:
         self._open = open_chat
+        self._first = first
         self._style: Style = style_for(sys.stdout, place.environ)
         self._terminal = sys.stdin.isatty()
         self._reader = _terminal_reader(place, self._words) if self._terminal else PipeReader()
@@ -68,8 +70,9 @@ class PlainFace:
             self._remark(note)
         try:
             with _termination():
-                while self._one_message():
-                    pass
+                going_on = not self._first or self._say(self._first)
+                while going_on:
+                    going_on = self._one_message()
         except _Ended:
             return EXIT_INTERRUPTED
         finally:

@@ -26,11 +26,13 @@ def talk(given: dict[str, Any]) -> int:
     """Open the face that fits: the screen on a terminal, else line by line.
 
     Args:
-        given: the options of the command line: model, approval, work_mode, session, last, cwd, plain.
+        given: the options of the command line: model, approval, work_mode, session, last, cwd, plain; prompt, the message
+            to begin with.
     Returns:
         The exit code.
     """
     place, session = _place_of(given)
+    first = given.get("prompt", "")
     place = offer_trust(place, given=bool(given.get("trust")))
     if sys.stdin.isatty() and not session:
         place = with_model(place, given["model"], form="text", again=lambda: _place_of(given)[0])
@@ -46,9 +48,9 @@ def talk(given: dict[str, Any]) -> int:
         return Chat.open(options, person, settings=place.settings, environ=place.environ)
 
     if not given["plain"] and screen_possible():
-        return run_screen(open_chat, environ=place.environ, cwd=place.cwd, session=session)
+        return run_screen(open_chat, environ=place.environ, cwd=place.cwd, session=session, first=first)
 
-    return PlainFace(open_chat, place=place, session=session).run()
+    return PlainFace(open_chat, place=place, session=session, first=first).run()
 
 
 def nothing_to_read() -> bool:

@@ -12,7 +12,7 @@ from agentforge.cli.output.terminal import printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.config.paths import project_tops
 from agentforge.config.steering_files import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
-from agentforge.config.trust import Trust, decline, grant, is_declined, require_trust, trusted
+from agentforge.config.trust import Trust, TrustChange, decline, grant, is_declined, require_trust, trusted
 from agentforge.store.log.clock import utc_now
 
 _KINDS = {
@@ -23,6 +23,7 @@ _KINDS = {
     "settings": "subagents",
 }
 """What the kinds mean whose name does not say it."""
+_SHOWN, _SHOWN_BYTES = 40, 20_000
 _WORDS = {"new": "+", "changed": "~", "removed": "-"}
 
 
@@ -91,7 +92,26 @@ def _agreed(trust: Trust) -> bool:
     changed = "changed since you trusted it" if trust.since else "brings things that you have not agreed to"
     click.echo(f"{printable(str(trust.project))} {changed}:")
     show(trust)
-    return click.confirm("They can run programs and steer the agent. Use them?", default=False)
+    while True:
+        words = "They can run programs and steer the agent. Use them? [y/N, s shows what is in them]"
+        answer = str(click.prompt(words, default="n", show_default=False)).strip().lower()
+        if answer in ("y", "yes", "n", "no"):
+            return answer.startswith("y")
+        if answer in ("s", "show"):
+            for one in trust.changes:
+                _show_inside(trust.project, one)
+
+
+def _show_inside(project: Path, one: TrustChange) -> None:
+    """Print what stands in a file of the project; of its variables only the names."""
+    name = one.name.partition(": ")[0]
+    if one.what == "removed":
+        return
+    lines = (project / name).read_bytes()[:_SHOWN_BYTES].decode("utf-8", "replace").splitlines()
+    if one.kind == "environment":
+        lines = [f"{line.partition('=')[0]}=..." for line in lines if "=" in line]
+    more = [f"... {len(lines) - _SHOWN} lines more"] if len(lines) > _SHOWN else []
+    click.echo("\n".join([f"--- {printable(name)}", *(printable(line) for line in lines[:_SHOWN]), *more]))
 
 
 def _somebody_is_here() -> bool:

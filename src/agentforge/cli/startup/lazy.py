@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentforge.cli.startup.flag import help_flag, option, work_mode_option
+from agentforge.cli.startup.flag import Command, help_flag, option, work_mode_option
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -68,11 +69,29 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 }
 """Command -> (module:attribute under cli.commands, short help)."""
 
+_PRINT = ("--print", "-p")
 APPROVAL_MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
 
 
 class LazyGroup(click.Group):
     """A group whose help and completion need nothing but the table."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `-p` for `run`, and a sentence as well where there is no terminal to stay on."""
+        first = self._first_word(args)
+        word = args[first] if first < len(args) else ""
+        printed = any(one in _PRINT for one in (args[:first] if word in COMMANDS else args))
+        if printed or (_is_said(word) and not _on_terminal()):
+            args = ["run", *(one for one in args if one not in _PRINT)]
+        return super().parse_args(ctx, args)
+
+    def _first_word(self, args: list[str]) -> int:
+        """Where the first word stands that is neither an option nor the value of one; behind the end where there is none."""
+        valued = {name for one in self.params if isinstance(one, click.Option) and not one.is_flag for name in one.opts}
+        place = 0
+        while place < len(args) and args[place].startswith("-"):
+            place += 2 if args[place] in valued else 1
+        return place
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order of the table."""
@@ -111,6 +130,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant; an unknown one is answered with the nearest."""
         name = args[0]
+        if _is_said(name):
+            return name, _begin_with(ctx), args
         if name not in COMMANDS and not name.startswith("-"):
             from difflib import get_close_matches
 
@@ -130,24 +151,27 @@ class LazyGroup(click.Group):
 @option("--model", metavar="PROVIDER/NAME", help="Ask this model.")
 @work_mode_option
 @option("--approval", type=click.Choice(APPROVAL_MODES), help="What the agent may do without asking you.")
-@option("--resume", "session", metavar="ID", help="Continue this session.")
-@option("--continue", "last", is_flag=True, help="Continue the last session of this folder.")
+@option("--resume", "-r", "session", metavar="ID", help="Continue this session.")
+@option("--continue", "-c", "last", is_flag=True, help="Continue the last session of this folder.")
 @option("--cwd", metavar="DIR", help="Work in this folder.")
 @option("--plain", is_flag=True, help="Work line by line instead of on the screen.")
+@option(*_PRINT, is_flag=True, expose_value=False, help="Print the answer and leave: the same as `agentforge run`.")
 @click.pass_context
 def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None:
     """Turn a request into a verified branch, with proof. Without a command, open the interactive agent.
 
-    On a terminal, the agent opens the screen; in a pipe, every line is a message to it. The options below are for the
-    agent; each command has options of its own.
+    On a terminal, the agent opens the screen; in a pipe, every line is a message to it. A sentence in quotes in the place of
+    a command is the first message. The options below are for the agent; each command has options of its own.
     """
     if version:
         from agentforge import __version__
 
         click.echo(f"agentforge {__version__}")
         return None
-    if ctx.invoked_subcommand is not None:
+    if ctx.invoked_subcommand is not None and not _is_said(ctx.invoked_subcommand):
         _only_for_the_agent(ctx)
+        return None
+    if ctx.invoked_subcommand is not None:
         return None
     from agentforge.cli.running.chat_loop import nothing_to_read, talk
 
@@ -155,6 +179,27 @@ def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None
         click.echo(ctx.get_help())
         return None
     return talk(given)
+
+
+def _is_said(name: str) -> bool:
+    """Whether the first word is a sentence: a message to the agent and no command."""
+    return len(name.split()) > 1 and name not in COMMANDS
+
+
+def _on_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _begin_with(ctx: click.Context) -> click.Command:
+    """The command that begins a conversation with a sentence; the options of the agent stand before it or behind it."""
+
+    def begin(**given: Any) -> int:
+        from agentforge.cli.running.chat_loop import talk
+
+        return talk({**ctx.params, **{name: value for name, value in given.items() if value}})
+
+    options = [one for one in ctx.command.params if one.name not in ("version", "print")]
+    return Command("agentforge", params=[*options, click.Argument(["prompt"])], callback=begin)
 
 
 def _only_for_the_agent(ctx: click.Context) -> None:

@@ -74,7 +74,10 @@ def error_for_status(status: int, body: str, *, model: str, secret: str = "") ->
     said = _provider_words(body, secret=secret)
     shown = f": {said}" if said else ""
     if status in (401, 403):
-        return ModelAuthError(f"{model} refused the key ({status}){shown}", hint="check the provider's API key")
+        return ModelAuthError(
+            f"{model} refused the key ({status}){shown}",
+            hint="check the provider's API key; `agentforge init` takes another",
+        )
     if status == 413 or (status in (400, 422, 500) and any(phrase in body.lower() for phrase in _TOO_LONG)):
         return ContextTooLong(f"the prompt is too long for {model} ({status}){shown}", hint=_longer(model))
     lacking = _lacking(body.lower()) if 400 <= status <= 501 else ""
