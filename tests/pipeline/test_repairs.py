@@ -113,6 +113,16 @@ def test_examples_of_the_request_become_criteria_and_wrong_results_of_today_do_n
     assert told == ["example", "example"]
 
 
+def test_a_row_of_a_table_whose_values_stand_in_the_criteria_is_not_added_again(runtime: Make) -> None:
+    rows = ["| `'{x,y}` | | `'x`, `'y` |", "| `'{p,q}` | | `'p`, `'q` |"]
+    state = {"request": "\n".join(["Add expand.", "", *rows]), "artifacts": {"intake": {"examples": rows}}}
+    said = "expand('\\'{x,y}') gives [\"'x\", \"'y\"]"
+    wanted = [{"id": "REQ-001", "description": "expand", "acceptance_criteria": [said]}]
+    draft, told = repaired(runtime(), "spec", {**SPEC, "requirements": wanted}, **state)
+    assert draft["requirements"][0]["acceptance_criteria"] == [said, rows[1]]
+    assert told == ["example"]
+
+
 def test_examples_that_nothing_can_check_are_left_out(runtime: Make) -> None:
     symbols = [{"name": "slugify", "file": "kit/slug.py", "kind": "function", "change": "new"}]
     examples = [

@@ -23,6 +23,7 @@ from agentforge.testing.coverage import bits_of, traced_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.counterexamples.mutants import killed_by
 from agentforge.verification.effects.observed_effects import clauses
+from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.test_hashes import test_functions
 from agentforge.verification.stages.front import Suite, measure_red
 from agentforge.workspace.code.relevance import is_test_path
@@ -56,7 +57,9 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         vanished=vanished_names(spec, words_of_people(state)),
     )
     facts, evidence = measure_red(rig, suite, base_tree=state.work.trees["baseline"], red_tree=tree)
-    sources = "\n".join((runtime.git.show(tree, path) or b"").decode("utf-8", "replace") for path in paths)
+    sources = "\n\0\n".join(
+        stated_in(path, (runtime.git.show(tree, path) or b"").decode("utf-8", "replace")) for path in paths
+    )
     examples = texts(state.work.artifacts.get("intake", {}).get("examples"))
     rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
     added = _judged(rows, state.review.reopened, runtime, work=work, files=fresh)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from agentforge.frozen import dataclass
 from agentforge.pipeline.ledger.asks import blocks_of
 from agentforge.verification.effects.observed_effects import is_observed, wanted_part
 from agentforge.verification.examples.placeholders import placeholder_in
+from agentforge.verification.examples.stated_values import unescaped
 
 _LITERAL = re.compile(
     r"\"{3}|'{3}|(?<!\w)[bru]{0,2}'(?:[^'\\\n]|\\.|\n(?!\s*\n))*'|\"(?:[^\"\\\n]|\\.|\n(?!\s*\n))*\"|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])"
 )
 """A text, which a line break may cross, or a number; the apostrophe of a word begins none, and what three quotes hold is many."""
+_CODE = re.compile(r"(?<![`\\])(?P<ticks>`+)(?!`)(?P<inside>[^\n]+?)(?<!`)(?P=ticks)(?!`)")
+_TOKEN = re.compile(f"{_CODE.pattern}|{_LITERAL.pattern}")
+_BARE = re.compile(r"['\"\\]")
+"""What a code span without any literal holds when it is no code but plain text."""
+_CONSTANTS = ("None", "True", "False", "null", "undefined", "true", "false", "NaN", "nil")
+"""A test asserts these without writing them."""
 _SPAN = re.compile(r"(`+)[^`]+\1")
 _CALL = re.compile(r"[\w.$]*\w\([^()]*\)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -57,23 +65,98 @@ def wanted_in(example: str, request: str) -> str:
 def told_in(example: str, criteria: Sequence[str]) -> bool:
     """Tell whether the criteria hold an example: its words, or every value that it names; one without values cannot be missed."""
     said = "\n".join(criteria)
-    return stands_in(example, said) or all(_whole(item, said) for item in literals(example))
+    return stands_in(example, said) or all(
+        any(_whole(one, f"{said}\n{unescaped(said)}") for one in _spellings(value)) for value in _values(example)
+    )
 
 
 def literals(example: str) -> list[str]:
-    """The string and number literals of an example, without their quotes and without those that hold a placeholder."""
+    """The string and number literals of an example, without their quotes and without those that hold a placeholder.
+
+    Of the row of a table whose code is no code but plain text, such as `'{x,y}`, the code spans as they are.
+    """
+    return [one.text for one in _values(example)]
+
+
+def asserted_in(example: str, stated: str) -> bool:
+    """Tell whether every value of the example occurs in what test files state, not just as a piece of a longer word or number.
+
+    An example without values cannot be checked this way and counts as asserted.
+
+    Args:
+        stated: what `stated_in` gives of each file.
+    """
+    return all(_occurs(value, stated) for value in _values(example))
+
+
+def value_asserted_in(value: str, stated: str) -> bool:
+    """Tell whether a value without its quotes occurs in what test files state, as `asserted_in` does."""
+    return _occurs(_Value(text=value, quoted=True), stated)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Value:
+    """A value of an example; quoted = it stood between quotes, so that it may hold escapes."""
+
+    text: str
+    quoted: bool
+
+
+def _values(example: str) -> list[_Value]:
     prose = _LITERAL.sub(" ", example)
-    found = (text.lstrip("bru") for text in _LITERAL.findall(example))
-    bare = [text[1:-1] if text[:1] in "'\"" else text for text in found if text not in _TRIPLE]
-    return [text for text in bare if not placeholder_in(text, prose)]
+    found: list[_Value] = []
+    plain: list[str] = []
+    for line in example.split("\n"):
+        if "|" in _CODE.sub(" ", line) and _CODE.search(line):
+            found += [*_quoted("\n".join(plain)), *_of_row(line)]
+            plain = []
+        else:
+            plain.append(line)
+    found += _quoted("\n".join(plain))
+    return [one for one in found if not placeholder_in(one.text, prose if one.quoted else _CODE.sub(" ", prose))]
 
 
-def asserted_in(example: str, source: str) -> bool:
-    """Tell whether every literal of the example occurs in the source of one test file, not just as a piece of a longer word
-    or number; an example without literals cannot be checked this way and counts as asserted."""
-    flat = source.replace("\\n", "\n").replace("\\t", "\t")
-    wanted = literals(example)
-    return all(_whole(item, source) or _whole(item.replace("\\n", "\n").replace("\\t", "\t"), flat) for item in wanted)
+def _quoted(text: str) -> Iterator[_Value]:
+    """The literals of a text; those of its code end where the code ends."""
+    for match in _TOKEN.finditer(text):
+        if match.group("inside") is not None:
+            yield from _quoted(match.group("inside"))
+            continue
+        said = match.group().lstrip("bru")
+        if said not in _TRIPLE:
+            yield _Value(text=said[1:-1] if said[:1] in "'\"" else said, quoted=True)
+
+
+def _of_row(line: str) -> Iterator[_Value]:
+    """The values of the row of a table, cell by cell."""
+    spans = [match.group("inside").replace("\\|", "|") for match in _CODE.finditer(line)]
+    data = any(_BARE.search(one) and not any(_quoted(one)) for one in spans)
+    masked = _CODE.sub(lambda match: "\0" * len(match.group()), line)
+    start = 0
+    for end in (*(match.start() for match in re.finditer(r"(?<!\\)\|", masked)), len(line)):
+        cell, last = line[start:end], 0
+        for match in _CODE.finditer(cell):
+            yield from _quoted(cell[last : match.start()])
+            last, inside = match.end(), match.group("inside").replace("\\|", "|")
+            if not data or any(_quoted(inside)):
+                yield from _quoted(inside)
+            elif inside.strip() not in _CONSTANTS:
+                yield _Value(text=inside, quoted=False)
+        yield from _quoted(cell[last:])
+        start = end + 1
+
+
+def _occurs(value: _Value, stated: str) -> bool:
+    flat = stated.replace("\\n", "\n").replace("\\t", "\t")
+    return any(_whole(one, stated) or _whole(one, flat) for one in _spellings(value))
+
+
+def _spellings(value: _Value) -> set[str]:
+    """How the value may stand in a text: as it is, and with its escapes undone."""
+    found = {value.text, value.text.replace("\\n", "\n").replace("\\t", "\t")}
+    if value.quoted:
+        found |= {unescaped(value.text), re.sub(r"\\(.)", r"\1", value.text)}
+    return found
 
 
 def _whole(item: str, text: str) -> bool:

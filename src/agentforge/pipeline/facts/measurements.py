@@ -46,6 +46,7 @@ from agentforge.pipeline.workflows.split.parts import measure_plan
 from agentforge.suite.test_environment import Rig, run_tree
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
+from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.verification.stages.front import (
     Promise,
@@ -139,7 +140,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
             {**test, "kind": "guard"} if f"{test['path']}::{test['name']}" in passing else test for test in declared
         ]
         facts, evidence = _measured_suite(state, runtime, declared, tree)
-    sources = "\n".join(_source(runtime, tree, path) for path in _written(state, draft))
+    sources = "\n\0\n".join(stated_in(path, _source(runtime, tree, path)) for path in _written(state, draft))
     examples, standing = texts(state.work.artifacts.get("intake", {}).get("examples")), standing_examples(state)
     facts["examples"] = [
         {"text": text, "found": text not in standing or asserted_in(wanted_in(text, state.brief.request), sources)}

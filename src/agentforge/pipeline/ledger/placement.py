@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentforge.events.kinds.choices import OWN_WORDS, fixed
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.pipeline.facts.examples import asserted_in, literals, stands_in
+from agentforge.pipeline.facts.examples import literals, stands_in, value_asserted_in
 from agentforge.pipeline.ledger.asks import values_of
 from agentforge.pipeline.ledger.entries import LedgerEntry, ledger_of
 from agentforge.pipeline.ledger.mapping import Becomes, becomes_of, settled
@@ -101,12 +101,12 @@ def untold_values(state: RunState, sources: str) -> list[dict[str, object]]:
     """Which exact values of the asks that tests shall show stand in none of them: [{ask, values}].
 
     Args:
-        sources: the text of the test files.
+        sources: what `stated_in` gives of the test files.
     """
     rows: list[dict[str, object]] = []
     for entry, becomes in placed(state):
         if becomes.how == "requirements":
             exact = [one for one in literals(entry.text) if one in values_of(entry.text)]
-            missing = [one for one in dict.fromkeys(exact) if not asserted_in(repr(one), sources)]
+            missing = [one for one in dict.fromkeys(exact) if not value_asserted_in(one, sources)]
             rows += [{"ask": entry.number, "values": missing}] if missing else []
     return rows

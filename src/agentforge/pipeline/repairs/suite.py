@@ -10,6 +10,7 @@ from agentforge.contracts.rule import squeeze
 from agentforge.pipeline.facts.examples import asserted_in, literals
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
+from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.test_hashes import test_hashes
 
 Test = dict[str, object]
@@ -103,7 +104,7 @@ def _count(required: list[Json], ref: str) -> int:
 
 def _asserting(path: str, required: list[Json], ground: RepairContext) -> list[str]:
     """The one requirement whose criteria the file of a test asserts; [] when there are several or none."""
-    source = ground.text(path) or ""
+    source = stated_in(path, ground.text(path) or "")
     found = [
         str(item.get("id"))
         for item in required
@@ -114,7 +115,7 @@ def _asserting(path: str, required: list[Json], ground: RepairContext) -> list[s
 
 def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: RepairContext) -> Iterator[Repair]:
     """Map each criterion that no test names to one that plainly asserts its values; one without values to its requirement's."""
-    sources = {path: ground.text(path) or "" for path, _ in tests}
+    sources = {path: stated_in(path, ground.text(path) or "") for path in {path for path, _ in tests}}
     for requirement in required:
         name = str(requirement.get("id"))
         if requirement.get("verification_method", "test") == "inspection":

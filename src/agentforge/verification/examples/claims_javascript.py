@@ -213,9 +213,9 @@ def _value(node: SgNode) -> Any:
     kind, text = node.kind(), node.text()
     inner = [child for child in node.children() if child.is_named() and child.kind() != "comment"]
     if kind in ("string", "template_string"):
-        return "".join(_piece(child) for child in inner)
+        return "".join(piece_of(child) for child in inner)
     if kind == "number":
-        return _number(text)
+        return number_of(text)
     if kind in ("true", "false"):
         return kind == "true"
     if kind in ("null", "undefined") or text == "None":
@@ -254,8 +254,12 @@ def _entry(node: SgNode) -> tuple[object, object]:
     return (key.text() if key.kind() == "property_identifier" else str(_value(key))), _value(value)
 
 
-def _piece(node: SgNode) -> str:
-    """A part of a string, with its escapes."""
+def piece_of(node: SgNode) -> str:
+    """Give the text of a part of a string, its escape undone.
+
+    Raises:
+        ValueError: the part is filled in when it runs.
+    """
     text = node.text()
     if node.kind() == "string_fragment":
         return text
@@ -266,7 +270,8 @@ def _piece(node: SgNode) -> str:
     return "" if text[1] == "\n" else _ESCAPES.get(text[1], text[1:])
 
 
-def _number(text: str) -> int | float:
+def number_of(text: str) -> int | float:
+    """The value of a number as JavaScript writes it."""
     bare = text.replace("_", "").rstrip("n").lower()
     if bare.startswith(("0x", "0b", "0o")):
         return int(bare, 0)
