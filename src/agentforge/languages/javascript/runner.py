@@ -36,6 +36,13 @@ _TAKES_SEVERAL = (
     r"|\w*(?:[pP]rojects|Patterns|Reporters|Directories|Extensions|Paths|Serializers))"
 )
 """Options of jest that take every word up to the next option."""
+_TAKES_VALUE_IN_MOCHA = frozenset(
+    {
+        "--timeout", "--ui", "-u", "--grep", "-g", "--fgrep", "-f", "--extension", "--file", "--ignore", "--retries", "--slow",
+        "-s", "--package", "--reporter", "-R", "--reporter-option", "--reporter-options", "-O", "--jobs", "-j", "--watch-files",
+        "--node-option", "-n", "--global",
+    }
+)  # fmt: skip
 _JEST_SHUFFLES = (29, 5)
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
@@ -190,7 +197,10 @@ def _command(
         # a word behind an option that takes several would be one more value of it
         return [head[0], *([canary] if named else []), *plan.command[1:], *report, *shuffle]
     report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
-    return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
+    chosen = [one for one in files if one != canary]
+    if chosen:  # the patterns of the script would load every other file, too
+        return [head[0], *(one for one in options if one != "--"), *report, "--file", canary, *chosen]
+    return [*plan.command, *report, "--file", canary]
 
 
 def _expanded(paths: Sequence[str], checkout: Path | None) -> list[str]:
@@ -215,7 +225,8 @@ def _told_apart(words: Sequence[str], *, runner: str) -> tuple[list[str], list[s
         (options if values_follow or is_option else paths).append(word)
         if is_option:
             several = runner == "jest" and re.fullmatch(_TAKES_SEVERAL, word.partition("=")[0]) is not None
-            values_follow = len(words) if several else int(word in _TAKES_VALUE)
+            takes = _TAKES_VALUE | _TAKES_VALUE_IN_MOCHA if runner == "mocha" else _TAKES_VALUE
+            values_follow = len(words) if several else int(word in takes)
         elif values_follow:
             values_follow -= 1
     return options, paths
