@@ -22,6 +22,7 @@ from agentforge.verification.counterexamples.patience import Patience
 from agentforge.workspace.code.relevance import is_test_path
 
 _NEAR_FILES = 10
+_SAID, _SAID_LINES = 500, 3
 _FIRST = ("raises", "wrong")  # they are run whatever the time
 
 
@@ -82,6 +83,16 @@ def stub_control(stubs: StubRuns, rig: Rig, *, base_tree: str, files: Sequence[s
     ]
     broken = bool(own) and not any(sound(_run_stub(rig, base_tree, own, one), rig.plan) for one in made)
     return "none can be loaded" if broken else False
+
+
+def stub_controls(stubs: StubRuns, control: bool | str) -> dict[str, object]:
+    """What `stub_control` found as facts; where no run came to results, with how the first one ended."""
+    if control is not False:
+        return {"stubs": control}
+    run = next(iter(stubs.runs.values()), SuiteRun())
+    said = " / ".join([*run.problems, *run.output_tail.strip().splitlines()[-_SAID_LINES:]])
+    ended = f"no run against a wrong version of the declared symbols came to results: {said}"
+    return {"stubs": control, "stubs_ended": ended[:_SAID]}
 
 
 def surviving(
