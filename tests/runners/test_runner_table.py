@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentforge.languages.catalogue import languages, of_runner
-from agentforge.languages.javascript.command import command_of
+from agentforge.languages.javascript.command import command_of, shuffles
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.counterexamples.mutants_by_runs import maker
