@@ -104,3 +104,30 @@ def test_a_junit_case_finds_its_file_by_its_class_name(project):
         "pkg/test_c.py::TestD::y",
         "pkg/test_c.py::z",
     ]
+
+
+def test_tests_can_commit_as_somebody_who_is_not_the_user_and_a_config_of_their_own_counts(project, monkeypatch):
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "the user")
+    body = """
+import os, subprocess
+
+def git(*words, cwd):
+    return subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True, text=True).stdout.strip()
+
+def test_commit(tmp_path):
+    git("init", "-q", ".", cwd=tmp_path)
+    git("commit", "-q", "--allow-empty", "-m", "one", cwd=tmp_path)
+    assert git("log", "-1", "--format=%an %ae", cwd=tmp_path) == "Test Run test@localhost"
+    git("config", "user.name", "Ann", cwd=tmp_path)
+    git("commit", "-q", "--allow-empty", "-m", "two", cwd=tmp_path)
+    assert git("log", "-1", "--format=%an", cwd=tmp_path) == "Ann"
+
+def test_a_folder_of_somebody_else(tmp_path):
+    git("init", "-q", ".", cwd=tmp_path)
+    environ = {**os.environ, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    subprocess.run(["git", "status"], cwd=tmp_path, env=environ, check=True)
+"""
+    run = project({"test_git.py": body}).run()
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {
+        "test_git.py::test_commit": "passed", "test_git.py::test_a_folder_of_somebody_else": "passed",
+    }, [one.failure for one in run.outcomes.values()]  # fmt: skip

@@ -14,6 +14,8 @@ from agentforge.testing.plan import TestPlan
 from agentforge.workspace.sandbox.box import Box, Sandbox
 from agentforge.workspace.sandbox.toolchain import child_environment
 
+_GIT_CONFIG = "[user]\n\tname = Test Run\n\temail = test@localhost\n[safe]\n\tdirectory = *\n"
+"""What git reads in the home of a run: somebody to commit as, nobody real, and no question about who owns a folder."""
 EVIDENCE = Path(__file__).parent / "programs"
 
 
@@ -64,6 +66,7 @@ def ground(
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=scratch)).resolve()
     for name in ("home", "tmp"):
         (folder / name).mkdir()
+    (folder / "home" / ".gitconfig").write_text(_GIT_CONFIG, "utf-8")
     try:
         yield TestSandbox(
             checkout=checkout.resolve(),

@@ -9,6 +9,7 @@ import pytest
 
 from agentforge.errors import RepositoryError, UsageError
 from agentforge.evals.history.commits import MOST_FILES, History, HistoryCommit, LeftOut, chosen_commits, role_of
+from agentforge.evals.history.requests import action_of
 from agentforge.evals.trials.test_files import holds_tests
 
 from .past import Past
@@ -34,6 +35,41 @@ def test_a_change_tells_its_files_their_roles_and_their_lines(history: Past) -> 
     assert by_path["kit.py"].new_lines == ((2, 2), (4, 4))
     assert [one.path for one in newest.tests] == ["tests/test_kit.py"]
     assert [one.path for one in newest.products] == ["README.md", "kit.py"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "files", "action"),
+    [
+        ("Remove duplicated packages", {"kit.py": "a = 1\nb = 3\nc = 3\n"}, "modify"),
+        ("Add a guard", {"kit.py": "a = 1\nb = 2\nc = 3\nd = 4\n"}, "modify"),
+        ("We need it no more", {"kit.py": "a = 1\nc = 3\n", "README.md": "Kit\n"}, "delete"),
+        ("fix: no second line", {"kit.py": "a = 1\nc = 3\n"}, "fix"),
+        ("The shop", {"shop.py": "a = 1\n"}, "create"),
+        ("Add words", {"README.md": "Kit\n"}, "modify"),
+    ],
+)
+def test_the_action_of_a_commit_is_what_became_of_the_code(
+    history: Past, subject: str, files: dict[str, str | bytes], action: str
+) -> None:
+    history.commit("base", {"kit.py": "a = 1\nb = 2\nc = 3\n", "tests/test_kit.py": "x = 1\n"})
+    history.commit(subject, {**files, "tests/test_kit.py": "x = 1\ny = 2\n"})
+
+    newest = next(History(history.folder).read())
+
+    assert isinstance(newest, HistoryCommit) and action_of(newest) == action
+
+
+def test_a_commit_whose_files_git_cannot_give_is_left_out_and_the_others_are_read(history: Past) -> None:
+    history.commit("base", {"kit.py": "a = 1\n", "tests/test_kit.py": "x = 1\n"})
+    history.commit("lost", {"kit.py": "a = 2\n", "tests/test_kit.py": "x = 2\n"})
+    lost = history.git("rev-parse", "HEAD:kit.py")
+    history.commit("kept", {"kit.py": "a = 3\n", "tests/test_kit.py": "x = 3\n"})
+    history.commit("kept, too", {"kit.py": "a = 4\n", "tests/test_kit.py": "x = 4\n"})
+    (history.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+
+    told = [one.reason if isinstance(one, LeftOut) else "" for one in History(history.folder).read()]
+
+    assert told == ["", "partial", "partial", "root"]
 
 
 def test_a_pattern_for_doctests_makes_no_test_of_a_module_that_defines_none(history: Past) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
+from agentforge.cli.commands import histories
 from agentforge.cli.startup.entry import run
 from agentforge.config.settings import load
+from agentforge.errors import EXIT_INTERRUPTED
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.requests import action_of, message_of
+from agentforge.evals.history.task_set import Made
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.task_sets import load_set
 
@@ -166,6 +171,45 @@ def test_a_commit_that_the_judge_of_hidden_tests_refuses_is_left_out_and_named(
     assert run(["eval", "from-history", str(past.folder), "--last", "1", "--out", str(tmp_path / "set")]) == 4
     told = capfd.readouterr().out
     assert "the judge of hidden tests refuses the commit itself" in told and "::test_none was not run" in told
+
+
+def test_a_commit_of_whose_tree_a_file_is_missing_is_left_out_and_the_next_one_is_measured(
+    past: Past, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    better = f"{OLD_TEST}\n\ndef test_none():\n    assert first([]) == ''\n"
+    past.commit("start again", {"kit.py": BASE, "tests/test_kit.py": OLD_TEST, "big.bin": "lost"})
+    lost = past.git("rev-parse", "HEAD:big.bin")
+    past.commit("Ask for nothing", {"kit.py": FIXED, "tests/test_kit.py": better})
+    past.remove("big.bin")
+    past.commit("Without it", {"kit.py": BASE, "tests/test_kit.py": OLD_TEST})
+    past.commit("Ask again", {"kit.py": FIXED, "tests/test_kit.py": better})
+    (past.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    out = tmp_path / "set"
+    assert run(["eval", "from-history", str(past.folder), "--commits", "HEAD~2,HEAD", "--out", str(out)]) == 0
+    told = capfd.readouterr().out
+    assert "Ask for nothing: left out: git cannot give all of its files" in told
+    assert [task.request.strip() for task in load_set(str(out)).tasks] == ["Ask again"]
+
+
+def test_a_terminated_command_leaves_no_folder_and_a_folder_with_a_dot_is_no_task(
+    past: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def terminated(*_: object, **__: object) -> Iterator[Made]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        yield from ()
+
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        monkeypatch.setattr(histories, "tasks_from", terminated)
+        assert run(["eval", "from-history", str(past.folder), "--out", str(tmp_path / "set")]) == EXIT_INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not [one.name for one in tmp_path.iterdir() if "set" in one.name]
+    task = "request: Add it\naction: create\nfiles: {a.py: ''}\nhidden: {test_a.py: ''}\n"
+    for name in (".set-1234", "task"):
+        (tmp_path / "tasks" / name).mkdir(parents=True)
+        (tmp_path / "tasks" / name / "task.yaml").write_text(task)
+    assert [one.name for one in load_set(str(tmp_path / "tasks")).tasks] == ["task"]
 
 
 def test_a_title_that_steers_a_terminal_or_says_nothing_makes_no_file_that_cannot_be_read(

@@ -12,6 +12,7 @@ import click
 
 from agentforge.app.composition.assembly import Models
 from agentforge.cli.output.terminal import printable, style_for
+from agentforge.cli.running.follow import termination_as_interrupt
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
@@ -61,15 +62,16 @@ def from_history(repository: Path, last: int, commits: str | None, out: Path, mo
     models = Models(settings=place.settings, environ=place.environ, flag=model) if model else None
     made: list[Made] = []
     try:
-        writer = models.of_stage("") if models is not None else None
-        for one in tasks_from(
-            history, asked, folder.draft, settings=place.settings, environ=place.environ, model=writer
-        ):
-            made.append(one)
-            if not as_json:
-                click.echo(_line(one))
-        if any(one.task for one in made):
-            folder.finish(made)
+        with termination_as_interrupt():
+            writer = models.of_stage("") if models is not None else None
+            for one in tasks_from(
+                history, asked, folder.draft, settings=place.settings, environ=place.environ, model=writer
+            ):
+                made.append(one)
+                if not as_json:
+                    click.echo(_line(one))
+            if any(one.task for one in made):
+                folder.finish(made)
     finally:
         folder.drop()
         if models is not None:

@@ -53,7 +53,7 @@ def follow(
     """
     screen = screen_for(form, out=sys.stdout, err=sys.stderr, environ=place.environ)
     try:
-        with _termination_as_interrupt(), screen:
+        with termination_as_interrupt(), screen:
             result = begin(screen)
             while result.state.people.open_escalations and somebody_is_here(form):
                 with screen.paused():
@@ -167,8 +167,8 @@ def _interrupted(task_id: str, *, form: Form) -> int:
 
 
 @contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP end a run as Ctrl-C does: children killed, state kept."""
+def termination_as_interrupt() -> Iterator[None]:
+    """SIGTERM and SIGHUP end what runs as Ctrl-C does: children killed, state kept."""
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt

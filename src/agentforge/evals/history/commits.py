@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -34,6 +35,7 @@ Reason = Literal[
     "no-tests",
     "tests-inside",
     "empty",
+    "partial",
 ]
 Range = tuple[int, int]
 
@@ -51,6 +53,7 @@ _SAYS: dict[Reason, str] = {
     "no-tests": "it changes no test that could judge it",
     "tests-inside": "it changes tests that stand in files of the product (`#[cfg(test)]`), which cannot be hidden apart",
     "empty": "it changes no file",
+    "partial": "git cannot give all of its files: the clone is partial and lacks them, or their objects are damaged",
 }
 _STATUS: dict[str, Status] = {
     "A": "added", "M": "modified", "D": "deleted", "R": "renamed", "T": "type-changed", "C": "added",
@@ -179,7 +182,10 @@ class History:
         fields = listed.decode("utf-8", "replace").split("\0")
         for at in range(0, len(fields) - _COUNT, _COUNT + 1):
             sha, parents, when, subject, body = fields[at : at + _COUNT]
-            yield self._judged(sha.strip(), parents.split(), int(when), subject, body.strip(), keep)
+            one: HistoryCommit | LeftOut = LeftOut(sha=sha.strip(), subject=subject, reason="partial")
+            with suppress(RepositoryError):
+                one = self._judged(sha.strip(), parents.split(), int(when), subject, body.strip(), keep)
+            yield one
 
     def resolve(self, rev: str) -> str:
         """Turn a revision into the full id of its commit.

@@ -44,10 +44,7 @@ class HonestWork:
         """What INTAKE says: where no test asks for the change of code, it is a refactoring."""
         if not self._code():
             return "modify"
-        said = action_of(self.commit)
-        if self.evidence.targets:
-            return "modify" if said == "refactor" else said
-        return "refactor"
+        return action_of(self.commit) if self.evidence.targets else "refactor"
 
     def unseen_tests(self) -> list[str]:
         """The test functions that the commit writes and that do not pass here with its code either."""

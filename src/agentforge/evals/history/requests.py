@@ -13,12 +13,7 @@ from agentforge.tokens import cut_middle
 _TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin
 _NUMBER = re.compile(r"\s*\((?:[a-z]+-)?#\d+\)|^\W*\w+:?\s+(?:[\w./-]*#\d+[, ]*)+\.?\s*$", re.IGNORECASE | re.MULTILINE)
 _KIND = re.compile(r"^[a-z]+(?:\([^)]*\))?!?:\s+")  # fix(parser): of conventional commits
-_ACTIONS = (
-    ("fix", frozenset({"fix", "fixes", "fixed", "bug", "bugfix", "regression"})),
-    ("refactor", frozenset({"refactor", "rename", "renamed", "move", "moved", "simplify", "cleanup"})),
-    ("delete", frozenset({"remove", "removed", "removes", "delete", "deleted", "drop", "dropped"})),
-    ("create", frozenset({"add", "adds", "added", "new", "support", "implement", "introduce", "feat"})),
-)
+_FIXES = frozenset({"fix", "fixes", "fixed", "bug", "bugfix", "regression"})
 _TESTS_TOKENS = 5_000
 _REPLY_TOKENS = 900
 
@@ -67,6 +62,15 @@ def written(commit: HistoryCommit, tests_diff: str, model: Model) -> tuple[str, 
 
 
 def action_of(commit: HistoryCommit) -> str:
-    """The kind of request, for the figures: by the words of the subject; a change of what there is when they say nothing."""
-    words = frozenset(re.findall(r"[a-z]+", commit.subject.lower()))
-    return next((action for action, known in _ACTIONS if words & known), "modify")
+    """The kind of request, for the figures: by what became of the code, and by the subject where it speaks of a fix.
+
+    Code that only loses lines is deleted, code in nothing but new files is created; all else changes what there is.
+    """
+    code = [one for one in commit.files if one.role == "code"]
+    if _FIXES & frozenset(re.findall(r"[a-z]+", commit.subject.lower())):
+        return "fix"
+    if code and all(one.status == "added" for one in code):
+        return "create"
+    if code and all(one.status == "deleted" or (one.old_lines and not one.new_lines) for one in code):
+        return "delete"
+    return "modify"

@@ -11,12 +11,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agentforge.config.settings import Settings
-from agentforge.errors import StorageError, UsageError
+from agentforge.errors import RepositoryError, StorageError, UsageError
 from agentforge.evals.case import write_files
 from agentforge.evals.history.commits import History, HistoryCommit, LeftOut
 from agentforge.evals.history.evidence import HistoryEvidence, evidence_of, names_of
@@ -119,16 +119,28 @@ def tasks_from(
             if model is None and not message_of(one):
                 yield Made(sha=one.sha, subject=one.subject, reason=_UNSAID)
                 continue
-            found = evidence_of(one, history, rig, settings=settings, environ=environ)
+            try:
+                found = _judged(one, history, rig, settings=settings, environ=environ)
+            except RepositoryError as exc:
+                told = LeftOut(sha=one.sha, subject=one.subject, reason="partial").message
+                yield Made(sha=one.sha, subject=one.subject, reason=f"{told} ({exc.message})")
+                continue
             if found.reason:
                 yield Made(sha=one.sha, subject=one.subject, reason=found.reason)
                 continue
-            judge = rig_at(rig, one.parent, settings=settings, environ=environ)  # a task begins there
-            refused = failures_by(judge, one.sha, found.files, uncounted=found.uncounted, base=one.parent)
-            if refused:
-                yield Made(sha=one.sha, subject=one.subject, reason=f"{_REFUSED}{refused[0]}")
-                continue
             yield _written_task(one, found, history, folder, rig=rig, model=model)
+
+
+def _judged(
+    commit: HistoryCommit, history: History, rig: Rig, *, settings: Settings, environ: Mapping[str, str]
+) -> HistoryEvidence:
+    """What the commit's tests say, and where the judge of a delivery would refuse the commit itself, that as the reason."""
+    found = evidence_of(commit, history, rig, settings=settings, environ=environ)
+    if found.reason:
+        return found
+    judge = rig_at(rig, commit.parent, settings=settings, environ=environ)  # a task begins there
+    refused = failures_by(judge, commit.sha, found.files, uncounted=found.uncounted, base=commit.parent)
+    return replace(found, reason=f"{_REFUSED}{refused[0]}") if refused else found
 
 
 def _written_task(

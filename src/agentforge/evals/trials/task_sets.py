@@ -142,7 +142,9 @@ def _means(word: str, task: EvalTask) -> bool:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    return sorted([*folder.glob("*.yaml"), *folder.glob(f"*/{FILE}")])
+    """The files of a folder's tasks; a folder with a dot before its name is a set that is not finished, or none at all."""
+    found = sorted([*folder.glob("*.yaml"), *folder.glob(f"*/{FILE}")])
+    return [path for path in found if not path.relative_to(folder).parts[0].startswith(".")]
 
 
 def _some(tasks: Sequence[EvalTask], word: str) -> tuple[EvalTask, ...]:
