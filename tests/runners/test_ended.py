@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentforge.pipeline.model.scope import vanished_names
 from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.endings import doctests_of
 from agentforge.verification.stages.green import Promise, measure_green
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
@@ -84,3 +85,33 @@ def test_only_what_people_asked_to_remove_ends_anything():
     spec = {"symbols": SYMBOLS}
     assert vanished_names(spec, "Rename old to fresh.") == ("old",)
     assert vanished_names(spec, "Make it older and fresher.") == ()
+
+
+_DOC = 'def {0}(n):\n    """Add one.\n\n    >>> {0}(1)\n    2\n    """\n    return n + 1\n\n\n'
+_DOCTESTS = {"pytest.ini": "[pytest]\npython_files = *.py\naddopts = --doctest-modules\n"}
+
+
+def test_the_doctest_of_a_name_goes_with_it_and_no_other_doctest_does(project):
+    made = project(
+        {**_DOCTESTS, "shop.py": _DOC.format("old") + _DOC.format("kept"), OLD: WITHOUT.replace("== 4", "== 3")}
+    )
+    base = made.tree()
+    _, baseline = measure_baseline(made.rig(), tree=base)
+    fresh = FRESH.replace("    assert fresh(4) == 5\n", "")
+    red_tree, red = _red(made, base, {NEW: fresh}, vanished=("old",))
+    promise = Promise(red=red, baseline=baseline, scope=("shop.py",), repeats=1, vanished=("old",), gone=("old",))
+    for kept, missing in ((_DOC.format("kept"), []), ("def kept(n):\n    return n + 1\n", ["shop.py::shop.kept"])):
+        tree = made.tree({"shop.py": _DOC.format("fresh") + kept})
+        facts, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=tree)
+        assert facts["superseded"] == ["shop.py::shop.old"] and facts["missing"] == missing, facts
+
+
+def test_a_doctest_belongs_to_the_names_behind_its_module():
+    ids = [
+        "src/pkg/shop.py::pkg.shop.old",
+        "src/pkg/__init__.py::pkg.A.old",
+        "src/old.py::old.f",
+        "tests/a.py::a.old",
+        "old.py::old",
+    ]
+    assert doctests_of(ids, ["old"]) == set(ids[:2])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from agentforge_toolchains import need
+
+from agentforge.suite.detection import detect
 
 _MODULES = Path(
     os.environ.get("AGENTFORGE_TEST_NODE_MODULES")
@@ -44,26 +47,29 @@ _PROJECTS = {
 def javascript(request, project):
     """Make a project for one of the JavaScript runners: `javascript({path: text})` -> (Project, its test file)."""
     tool = request.param
-    need("node")
-    if tool != "node" and not (_MODULES / tool / "node_modules").is_dir():
-        pytest.skip(f"{tool} is not in {_MODULES}: run scripts/javascript_runners.sh")
+    _need_modules(tool)
 
     def make(body, **more):
         files, path, head = _PROJECTS[tool]
         made = project({**files, ".gitignore": "node_modules\n", path: head + body, **more}, env={})
         if tool == "node":
             return made, path
-        modules = made.path / "node_modules"
-        copy = ["cp", "-al", str(_MODULES / tool / "node_modules"), str(modules)]
-        if subprocess.run(copy, capture_output=True).returncode:
-            subprocess.run(["cp", "-a", *copy[2:]], check=True)
-        from dataclasses import replace
-
-        from agentforge.suite.detection import detect
-
-        return replace(made, plan=detect(made.path, settings={})), path
+        return _with_modules(made, tool), path
 
     return make
+
+
+def _need_modules(tool):
+    need("node")
+    if tool != "node" and not (_MODULES / tool / "node_modules").is_dir():
+        pytest.skip(f"{tool} is not in {_MODULES}: run scripts/javascript_runners.sh")
+
+
+def _with_modules(made, tool):
+    copy = ["cp", "-al", str(_MODULES / tool / "node_modules"), str(made.path / "node_modules")]
+    if subprocess.run(copy, capture_output=True).returncode:
+        subprocess.run(["cp", "-a", *copy[2:]], check=True)
+    return replace(made, plan=detect(made.path, settings={}))
 
 
 def test_javascript_outcomes_are_told_by_file_and_title(javascript):
@@ -99,24 +105,27 @@ def test_a_javascript_suite_that_leaves_early_or_hides_its_tests_does_not_pass(j
     ],
 )
 def test_the_paths_of_a_script_of_jest_say_where_its_tests_are_and_hide_no_planted_one(project, words, path, settings):
-    from dataclasses import replace
-
-    from agentforge.suite.detection import detect
-
-    need("node")
-    if not (_MODULES / "jest" / "node_modules").is_dir():
-        pytest.skip(f"jest is not in {_MODULES}: run scripts/javascript_runners.sh")
+    _need_modules("jest")
     package = json.dumps({"scripts": {"test": f"jest {words}".strip()}, "jest": settings})
     others = {"a.test.js": _TWO} if settings else {}  # the first by its path, which the setting keeps out
     made = project({"package.json": package, ".gitignore": "node_modules\n", path: _TWO, **others}, env={})
-    subprocess.run(["cp", "-al", str(_MODULES / "jest" / "node_modules"), str(made.path / "node_modules")], check=True)
-    made = replace(made, plan=detect(made.path, settings={}))
+    made = _with_modules(made, "jest")
     for run in (made.run(), made.run(tests=(path,))):
         assert (run.canary, run.complete, run.problems) == ("held", True, ())
         assert {name: one.outcome for name, one in run.outcomes.items()} == {
             f"{path}::good": "passed",
             f"{path}::bad": "failed",
         }
+
+
+def test_a_configuration_of_vitest_that_takes_files_by_another_name_hides_no_planted_one(project):
+    _need_modules("vitest")
+    test = 'import {test} from "vitest";\ntest("good", () => {});\n'
+    files = {"package.json": '{"type": "module", "scripts": {"test": "vitest run ."}}', "src/a.check.ts": test, "test/a.test.ts": test,
+             "vitest.config.mjs": 'export default {test: {include: ["src/*.check.ts"]}};\n', ".gitignore": "node_modules\n"}  # fmt: skip
+    run = _with_modules(project(files, env={}), "vitest").run()
+    assert (run.canary, run.complete, run.problems) == ("held", True, ())
+    assert run.passed_ids == ("src/a.check.ts::good",)
 
 
 @pytest.fixture

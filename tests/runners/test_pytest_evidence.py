@@ -244,6 +244,17 @@ def test_parts_of_the_runner_that_are_imported_later_are_watched_too(project, co
     assert any(f"replaced parts of the test runner: {named}" in problem for problem in run.problems), run.problems
 
 
+def test_a_pattern_by_which_pytest_takes_every_module_for_a_test_leaves_the_run_sound(project):
+    doctest = 'def one():\n    """\n    >>> one()\n    1\n    """\n    return 1\n'
+    files = {"calc.py": doctest, "tests/test_a.py": "from unittest.mock import Mock\n\n\ndef test_a():\n    assert Mock()\n",
+             "tests/test_b.py": CASE, "pytest.ini": "[pytest]\npython_files = *.py\naddopts = --doctest-modules\n"}  # fmt: skip
+    run = project(files).run()
+    assert run.complete and run.canary == "held" and run.agree, run.problems
+    assert run.passed_ids == ("calc.py::calc.one", "tests/test_a.py::test_a", "tests/test_b.py::TestA::test_a")
+    run = project({**files, "tests/conftest.py": LOOSENED}).run()
+    assert not run.complete and "unittest.mock.NonCallableMock.assert_called_once" in " ".join(run.problems)
+
+
 def test_later_parts_come_from_where_they_lay_before_the_checkout_and_are_as_usual(project):
     code = MOCKED + (
         "def test_places():\n    import asyncio, inspect, unittest, unittest.mock\n"

@@ -89,7 +89,7 @@ def _run(
     """
     word = new_word()
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
-    place = _plant(plan, ground, word, [beside] if beside else files, drawn)
+    place = _plant(plan, ground, word, beside or next(filter(is_test, files), ""), drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
     order = seed if _shuffles(plan, ground) else None
     argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout)
@@ -119,7 +119,7 @@ def _shuffles(plan: TestPlan, ground: TestSandbox) -> bool:
     return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= _JEST_SHUFFLES
 
 
-def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str], drawn: Mapping[str, Outcome]) -> str:
+def _plant(plan: TestPlan, ground: TestSandbox, word: str, like: str, drawn: Mapping[str, Outcome]) -> str:
     """Write the planted tests beside a test file, under a name of the same form; returns its path.
 
     Mocha is given the file by name, so it can lie outside of the checkout.
@@ -130,7 +130,7 @@ def _plant(plan: TestPlan, ground: TestSandbox, word: str, files: Sequence[str],
         (ground.scratch / f"{word}.cjs").write_text(text, "utf-8")
         return str(ground.scratch / f"{word}.cjs")
     checkout = ground.checkout
-    like = next((one for one in files if is_test(one)), "") or _first_test(checkout) or "test/a.test.js"
+    like = like or _first_test(checkout) or "test/a.test.js"
     folder, name = PurePosixPath(like).parent, PurePosixPath(like).name
     own = _named_like(name, word)
     if plan.runner == "node":

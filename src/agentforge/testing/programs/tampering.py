@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import SupportsIndex
 
 _WATCHED = ("_pytest.", "pluggy", "unittest.", "_agentforge_")
 # Watched as well, but a sixth of the cost of a start, with asyncio below them: they are watched from when they are imported.
@@ -24,7 +25,7 @@ def watch() -> Callable[[Callable[[str], bool]], list[str]]:
 
     Returns:
         A function that, given "does this source file belong to the checkout?", lists what was replaced by it since.
-    Side effects: `sys.meta_path` gets an entry.
+    Side effects: `sys.meta_path` gets an entry, and is a list that keeps pytest's own finder behind it.
     """
     seen: dict[str, tuple[Any, str, Any, Any]] = {}  # name -> owner, attribute, function, its code
 
@@ -73,7 +74,7 @@ class _Settled:
             spec = None if name in sys.modules else importlib.util.find_spec(name)
             if spec is not None and spec.has_location:
                 one._specs[name] = spec
-        sys.meta_path.insert(0, one)
+        sys.meta_path = _Finders([one, *sys.meta_path])
         return one.noted
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> Any:
@@ -87,6 +88,15 @@ class _Settled:
     def _seen(self, module: types.ModuleType) -> None:
         self._note([module])
         self.noted.add(module.__name__)
+
+
+class _Finders(list):  # type: ignore[type-arg]  # Python 3.8 has no list[Any]
+    """`sys.meta_path`: pytest's finder, which takes every module where `python_files` is `*.py`, stays behind the first one."""
+
+    def insert(self, at: SupportsIndex, one: Any) -> None:
+        """Insert a finder; pytest's own not before the first."""
+        ours = type(one).__module__ == "_pytest.assertion.rewrite" and self[:1] and isinstance(self[0], _Settled)
+        super().insert(1 if ours else at, one)
 
 
 class _Noting:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable
+from pathlib import PurePosixPath
 
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.symbols import Symbol, modules
 from agentforge.testing.outcome import Failure, SuiteRun
 from agentforge.verification.source.test_hashes import Read, test_functions
+from agentforge.workspace.code.relevance import is_test_path
 
 _ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 
@@ -58,6 +60,19 @@ def without_imports(data: bytes, names: Collection[str]) -> bytes:
 def ended_in(run: SuiteRun, ids: Collection[str], names: Collection[str]) -> frozenset[str]:
     """The tests that a run shows to fail for want of one of the names, each on its own."""
     return frozenset(one for one in ids if one in run.outcomes and lacks(run.outcomes[one].failure, names))
+
+
+def doctests_of(ids: Collection[str], names: Collection[str]) -> frozenset[str]:
+    """The doctests of product modules that stand in a definition of one of the names, and go with it."""
+    found = set()
+    for one in ids:
+        path, _, dotted = one.partition("::")
+        place, parts = PurePosixPath(path).with_suffix(""), dotted.split(".")
+        module = list(place.parent.parts if place.name == "__init__" else place.parts)
+        told = max((size for size in range(1, len(module) + 1) if parts[:size] == module[-size:]), default=0)
+        if told and not is_test_path(path) and set(parts[told:]) & set(names):
+            found.add(one)
+    return frozenset(found)
 
 
 def lacks(failure: Failure | None, names: Collection[str]) -> bool:

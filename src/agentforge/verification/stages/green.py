@@ -19,7 +19,7 @@ from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
-from agentforge.verification.stages.endings import ended_in
+from agentforge.verification.stages.endings import doctests_of, ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.star_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
@@ -285,12 +285,13 @@ def _ended(
     ids: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits
 ) -> frozenset[str]:
     """The tests that, as the base has them, fail on the tree for want of what the request asks to remove."""
-    paths = sorted({file_of(one) for one in ids}) if promise.vanished else []
+    doctests = doctests_of(ids, promise.vanished)
+    paths = sorted({file_of(one) for one in ids if one not in doctests}) if promise.vanished else []
     before = {path: data for path in paths if (data := rig.git.show(base_tree, path)) is not None}
     if not before:
-        return frozenset()
+        return doctests
     run = run_old(rig, tree, tests=list(before), files=before, edits=edits, gone=promise.gone)
-    return ended_in(run, ids, promise.vanished)
+    return doctests | ended_in(run, ids, promise.vanished)
 
 
 def _own_mistakes(
