@@ -83,7 +83,7 @@ def test_the_controls_are_those_of_the_code(runner):
 
 
 @pytest.mark.parametrize(
-    ("version", "shuffles"),
+    ("version", "takes"),
     [("24.9.0", False), ("29.4.3", False), ("29.5.0", True), ("30.0.0-alpha.1", True), ("", False)],
 )
 def test_jest_is_given_an_order_from_the_version_on_that_takes_one(tmp_path, version, takes):
