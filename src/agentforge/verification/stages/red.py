@@ -19,6 +19,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     noticed_by_targets,
     run_stubs,
     stub_control,
+    stub_controls,
     stub_note,
     surviving,
     variants,
@@ -80,7 +81,7 @@ def measure_red(
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": control},
+        "controls": {**controls(run, rig.plan), **stub_controls(stubs, control)},
         "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
