@@ -48,6 +48,7 @@ bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TA
 
 bench-peers: setup ## Do the same work with other agents, installed by name, and print the ratios; ARGS="--quick".
 	$(PYTHON) bench/peers.py $(ARGS)
+	$(PYTHON) bench/peers_memory.py $(if $(findstring --quick,$(ARGS)),--turns 5)
 
 bench-defects: setup ## Show the 25 defects of the older harness on itself, and the same stimulus on us; ARGS="--only 4,9".
 	$(PYTHON) bench/defects.py $(ARGS)

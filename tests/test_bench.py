@@ -33,6 +33,14 @@ def test_a_short_conversation_remembers_everything_through_its_compactions() -> 
     assert row["tokens_not_cached"] < row["tokens"] / 5
 
 
+def test_what_we_remember_from_process_to_process_is_counted_as_with_the_peers() -> None:
+    command = [sys.executable, str(ROOT / "bench" / "peers_memory.py"), "--turns", "5", "--only", "", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["turns"], row["recall"], row["output of a command, after 5"]) == (5, 100.0, 100)
+
+
 def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
     command = [sys.executable, str(ROOT / "bench" / "verifier.py"), "--quick", "--json"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -44,7 +44,8 @@ def _wrong(words: list[str]) -> str:
     while isinstance(command, click.Group) and left and not left[0].startswith("-"):
         below = command.get_command(context, left[0])
         if below is None:
-            known = command is not agentforge or left[0] in _FORMS or left[0].isupper()
+            said = " " in left[0]  # a sentence is the first message of a conversation
+            known = command is not agentforge or left[0] in _FORMS or left[0].isupper() or said
             return "" if known else f"no command {left[0]}"
         context, command = click.Context(below, info_name=left.pop(0), parent=context), below
     known_options = {name for one in command.get_params(context) for name in (*one.opts, *one.secondary_opts)}

@@ -113,6 +113,9 @@ def test_a_base_line_that_cannot_be_measured_is_a_humans_to_repair() -> None:
     assert isinstance(effect, Ask)
     assert (effect.stage, effect.kind, effect.options) == ("analyze", "stuck", ("again",))
     assert "no module named x" in effect.reason
+    cause = {"text": "no module named x", "files": ["tests/test_a.py"], "file_count": 1}
+    known = {"baseline": {**BROKEN["baseline"], "problems": ["no module named x"], "causes": [cause]}}
+    assert next_of(before("analyze", facts=known)).reason.count("no module named x") == 1
     late = {"baseline": {"measured": False, "attempt": 1, "timed_out": True}}
     assert "did not end in time" in next_of(before("analyze", facts=late)).reason
 

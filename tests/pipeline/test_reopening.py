@@ -13,6 +13,7 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.attempt import StageState, Submission, Verdict
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.decide import decide
+from agentforge.pipeline.engine.stage_agent import refusal_of
 from agentforge.pipeline.facts.test_adequacy import by_one_alone
 from agentforge.pipeline.model.effects import Ask, EndReopening, PassStage, Reopen, StartStage
 from agentforge.pipeline.model.revisits import ending
@@ -53,6 +54,11 @@ def reopened(state: RunState) -> RunState:
 
 def test_weak_tests_open_red_again() -> None:
     assert decide(verified(), STAGES) == Reopen(stage="red", by="green", reason="tests_too_weak", findings=(FINDING,))
+
+
+def test_who_writes_into_an_accepted_test_file_is_told_to_write_a_new_one() -> None:
+    refusal = refusal_of(reopened(verified()), STAGES["red"])
+    assert "new test file" in str(refusal("t.py")) and refusal("test_more.py") is None
 
 
 @pytest.mark.parametrize(

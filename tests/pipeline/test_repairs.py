@@ -243,6 +243,15 @@ def test_tests_are_known_by_the_names_that_the_runner_reports(runtime: Make) -> 
     ]  # fmt: skip
 
 
+def test_a_title_that_ends_like_a_call_stays_as_it_is(runtime: Make) -> None:
+    made, path = runtime(), "tests/slug.test.js"
+    source = "describe('slug', () => { it('slugify()', () => {}); it('slugify(undefined)', () => {}); });\nit('join()', () => {});\n"
+    (made.worktree / path).write_text(source, "utf-8")
+    names = ["slug > slugify()", "slug > slugify(undefined)", "join()"]
+    draft, told = repaired(made, "red", {"test_files": [{"path": path, "tests": names}]})
+    assert [test["name"] for test in draft["test_files"][0]["tests"]] == names, told
+
+
 def test_references_and_criteria_are_mapped_where_one_candidate_fits(runtime: Make) -> None:
     made = runtime()
     suite_of(made, "def test_a():\n    assert slugify('A b') == 'a-b'\n\n\ndef test_b():\n    pass\n")

@@ -12,6 +12,7 @@ import pytest
 from agentforge_toolchains import need
 
 from agentforge.suite.detection import detect
+from agentforge.verification.stages.front import Suite, measure_red
 
 _MODULES = Path(
     os.environ.get("AGENTFORGE_TEST_NODE_MODULES")
@@ -116,6 +117,41 @@ def test_the_paths_of_a_script_of_jest_say_where_its_tests_are_and_hide_no_plant
             f"{path}::good": "passed",
             f"{path}::bad": "failed",
         }
+
+
+_STARTS = {
+    "calc.js": "const add = (a, b) => a + b;\nif (add(1, 1) !== 2) throw new Error('cannot start');\nmodule.exports = { add };\n",
+    "test/old.js": 'const calc = require("../calc.js");\nit("two", () => { require("assert").equal(calc.add(1, 1), 2); });\n',
+    "test/new.js": 'const calc = require("../calc.js");\nit("three", () => { require("assert").equal(calc.add("1", 2), 3); });\n',
+}
+
+
+def _of_mocha(project, files):
+    _need_modules("mocha")
+    package = json.dumps({"scripts": {"test": "mocha --timeout 5000 -- 'test/**/*.js'"}})
+    return _with_modules(project({"package.json": package, ".gitignore": "node_modules\n", **files}, env={}), "mocha")
+
+
+def test_a_named_file_of_mocha_is_run_without_those_of_the_script(project):
+    made = _of_mocha(project, {**_STARTS, "test/old.js": 'throw new Error("cannot be loaded");\n'})
+    assert made.run().complete is False
+    run = made.run(tests=("test/new.js",))
+    assert (run.canary, run.complete, {name: one.outcome for name, one in run.outcomes.items()}) == (
+        "held", True, {"test/new.js::three": "failed"},
+    )  # fmt: skip
+
+
+def test_a_stub_that_keeps_a_javascript_project_from_starting_refuses_no_test(project):
+    symbol = {"name": "add", "file": "calc.js", "kind": "function", "signature": "add(a, b)", "change": "changed"}
+    made = _of_mocha(project, {path: text for path, text in _STARTS.items() if path != "test/new.js"})
+    suite = Suite(
+        tests=[{"path": "test/new.js", "name": "three", "kind": "target"}], symbols=[symbol], modified=["calc.js"],
+        action="fix",
+    )  # fmt: skip
+    base = made.tree()
+    red = made.tree({"test/new.js": _STARTS["test/new.js"]})
+    facts, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red)
+    assert facts["controls"]["stubs"] == "none can be loaded"
 
 
 def test_a_configuration_of_vitest_that_takes_files_by_another_name_hides_no_planted_one(project):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentforge.languages.catalogue import languages, of_runner
-from agentforge.languages.javascript.runner import _command, _shuffles
+from agentforge.languages.javascript.command import command_of, shuffles
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.counterexamples.mutants_by_runs import maker
@@ -78,21 +78,21 @@ def test_the_controls_are_those_of_the_code(runner):
         or (runner != "junit" and of_runner(runner).null_implementation is not None)
     )
     if runner in _JAVASCRIPT:
-        shuffled = _command(plan, files=[], canary="c", seed=1) != _command(plan, files=[], canary="c", seed=None)
+        shuffled = command_of(plan, files=[], canary="c", seed=1) != command_of(plan, files=[], canary="c", seed=None)
         assert _yes("random order in repeats", runner) == shuffled
 
 
 @pytest.mark.parametrize(
-    ("version", "shuffles"),
+    ("version", "takes"),
     [("24.9.0", False), ("29.4.3", False), ("29.5.0", True), ("30.0.0-alpha.1", True), ("", False)],
 )
-def test_jest_is_given_an_order_from_the_version_on_that_takes_one(tmp_path, version, shuffles):
+def test_jest_is_given_an_order_from_the_version_on_that_takes_one(tmp_path, version, takes):
     package = tmp_path / "node_modules" / "jest" / "package.json"
     package.parent.mkdir(parents=True)
     package.write_text(f'{{"version": "{version}"}}')
     ground = SimpleNamespace(mount_at=tmp_path)
-    assert _shuffles(TestPlan(runner="jest", command=("jest",)), ground) is shuffles
-    assert _shuffles(TestPlan(runner="vitest", command=("vitest",)), ground)
+    assert shuffles(TestPlan(runner="jest", command=("jest",)), ground) is takes
+    assert shuffles(TestPlan(runner="vitest", command=("vitest",)), ground)
 
 
 @pytest.mark.parametrize("runner", _RUNNERS)

@@ -48,5 +48,11 @@ def test_nothing_may_be_written_by_default() -> None:
     assert "may write: nothing" in (WriteScope().refusal("a.py") or "")
 
 
+def test_a_closed_path_says_what_to_do_instead() -> None:
+    scope = WriteScope(allow=("test_*.py",), deny=("test_a.py",), instead="write a new file")
+    assert scope.refusal("test_a.py") == "test_a.py is closed to this stage (test_a.py); write a new file"
+    assert scope.refusal("test_b.py") is None
+
+
 def test_a_frozen_file_with_brackets_in_its_name_is_denied() -> None:
     assert WriteScope(allow=("**",), deny=("pages/[id].test.ts",)).refusal("pages/[id].test.ts") is not None

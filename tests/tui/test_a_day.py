@@ -70,12 +70,14 @@ def test_a_plan_is_approved_with_the_arrows_and_then_no_change_is_asked_about(th
 
 
 def test_who_keeps_planning_is_asked_what_should_be_different_and_the_plan_stays_in_sight(theatre: Theatre) -> None:
-    plan = {"name": "submit_plan", "args": {"plan": "# Why\n\n1. Write `a.py`\n2. Test it"}}
+    steps_of_it = "\n".join(f"{number}. Write `a{number}.py`" for number in range(1, 30))
+    plan = {"name": "submit_plan", "args": {"plan": f"# Why\n\n{steps_of_it}\n30. Test it"}}
     theatre.options["work_mode"] = "plan"
 
     async def steps(stage: Stage) -> None:
         await stage.say("write a.py")
         screen = await stage.modal("QuestionScreen")
+        await stage.until(lambda: "or a number, or your own words" in stage.text(), what="the whole card")
         await stage.pilot.press("down", "down", "enter")
         await stage.until(lambda: "what should be different?" in stage.text(), what="the field for words")
         assert stage.app.screen is screen
@@ -83,7 +85,7 @@ def test_who_keeps_planning_is_asked_what_should_be_different_and_the_plan_stays
         await stage.idle()
         assert "Test it" in stage.text() and "you declined" not in stage.text()
 
-    app = theatre.play(steps, {"tool_calls": [plan]}, {"text": "I see."}, size=(100, 40))
+    app = theatre.play(steps, {"tool_calls": [plan]}, {"text": "I see."}, size=(80, 24))
     (told,) = [entry.text for entry in app.engine.chat.state.talk.entries if entry.kind == "tool"]
     assert told.endswith("said: b.py")
 

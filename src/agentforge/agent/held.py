@@ -50,6 +50,10 @@ def _misses(call: Call, error_type: str | None, tool: Tool | None, spec: AgentSp
         return True
     if tool.effect != "execute" or tool.does == "test":
         return False
+    if (
+        error_type == "out-of-scope"
+    ):  # it ran, and only what is not this stage's was put back: measuring tells whether that matters
+        return False
     return error_type != "exit-code" or _changes_files(call, tool)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _COMMAND = 4_000
 _DIFF = 2_000
 _RULES = 30
+_LEAST = 3
+_AROUND = 3
+"""Rows of a question's card beside its parts: the border and the title."""
 _DECISIONS = {
     "y": "y", "1": "y", "enter": "y", "a": "a", "2": "a", "n": "n", "3": "n", "escape": "escape",
 }  # fmt: skip
@@ -232,6 +235,17 @@ class QuestionScreen(ModalScreen["str | None"]):
         """Type at once."""
         self.query_one("#options").display = bool(self._options)
         self.query_one("#answer", Input).focus()
+        self.call_after_refresh(self._make_room)
+
+    def on_resize(self) -> None:
+        """The options take another height in another width."""
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        """Let a long question scroll, so that the options and the answer stay in sight."""
+        if self.is_attached:
+            below = [widget.outer_size.height for widget in self.query("#options, #answer, .keys") if widget.display]
+            self.query_one(".body").styles.max_height = max(_LEAST, self.app.size.height - sum(below) - _AROUND)
 
     def on_key(self, event: Key) -> None:
         """Move over the options, or through a long question."""

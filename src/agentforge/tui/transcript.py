@@ -199,7 +199,9 @@ class Transcript(VerticalScroll):
         if row is not None and isinstance(item.event, kinds.ToolStarted):
             row.stepped(f"{item.event.name} {telling(item.event.arguments)}".strip())
         if row is not None:
-            row.change(replace(row.line, result=f"{row.steps} calls, {tokens_text(item.tokens)} tokens"))
+            row.change(
+                replace(row.line, result=f"{row.steps} call{'s' * (row.steps != 1)}, {tokens_text(item.tokens)} tokens")
+            )
 
     async def _thought(self, event: kinds.ModelReplied) -> None:
         """What the model thought, folded, above what it said."""
@@ -289,7 +291,7 @@ class Transcript(VerticalScroll):
         row = self._calls.pop(event.child, None)
         if row is not None:
             status = "success" if event.outcome == "completed" else "error"
-            used = f", {row.steps} calls" if row.steps else ""
+            used = f", {row.steps} call{'s' * (row.steps != 1)}" if row.steps else ""
             tokens = sum(int(event.usage.get(name, 0)) for name in ("prompt_tokens", "completion_tokens"))  # type: ignore[call-overload]
             used += f", {tokens_text(tokens)} tokens" if tokens else ""
             cost = f", {cost_text(event.cost_usd or 0.0, known=event.cost_usd is not None)}" if event.cost_usd else ""

@@ -101,12 +101,20 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
     )
 
 
+_TO_THE_MODEL = (
+    ("The user declined this call and said: ", "you declined: "),
+    ("The user did not approve the plan and said: ", "you said: "),
+)
+"""What the model is told of the person, and the same to the person."""
+
+
 def _beside(result: str, argument: str) -> str:
     """A result without the argument that stands before it."""
     said = result if result != argument else ""
     said = re.sub(r"^(exit -?\d+) in [\d.]+ s", r"\1", said)  # how long it took stands behind it
     said = said.removeprefix(f"edited {argument} ") if argument else said
-    said = said.replace("The user declined this call and said: ", "you declined: ")
+    for told, words in _TO_THE_MODEL:
+        said = said.replace(told, words)
     for words in (f"{argument}: ", f"{argument} ") if argument else ():
         said = said.removeprefix(words)
     return said.removesuffix(f" for {argument}").removesuffix(f" to {argument}") if argument else said

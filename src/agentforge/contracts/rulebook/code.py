@@ -214,7 +214,12 @@ def controls_held(case: RuleCase) -> RuleOutcome:
     controls = case.fact_record("controls")
     needed = {"held": True} if "held" in controls else {"canary": "held", "complete": True, "agree": True}
     lost = [f"{name} is {controls.get(name)}" for name, good in needed.items() if controls.get(name) != good]
-    lost += [f"{name} is {value}" for name, value in controls.items() if value in _LOST.get(name, ())]
+    ended = text(controls, "stubs_ended")
+    lost += [
+        f"{name} is {value}{f' ({ended})' if name == 'stubs' and ended else ''}"
+        for name, value in controls.items()
+        if value in _LOST.get(name, ())
+    ]
     if lost and ended_early(case):
         return broken(ending(case), measured=len(lost))
     fix = "the run proves nothing; nothing may steer, stop or replace the runner"

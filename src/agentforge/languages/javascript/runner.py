@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agentforge.languages.javascript.command import command_of, shuffles
 from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.project import is_test
-from agentforge.languages.javascript.scripts import read_package
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -21,22 +20,6 @@ from agentforge.testing.report_stream import Gathered, Planted, drawn_outcomes, 
 
 _REPORTERS = EVIDENCE / "javascript"
 _SKIPPED = frozenset({"node_modules", ".git", "dist", "coverage"})
-_TAKES_VALUE = frozenset(
-    {
-        "--import", "--require", "-r", "--loader", "--experimental-loader", "--conditions", "-C", "--env-file",
-        "--test-name-pattern", "--test-skip-pattern", "--test-concurrency", "--test-timeout", "--test-shard",
-        "--config", "-c", "--dir", "--root", "--project", "--projects", "--environment", "--env", "--testTimeout", "--pool",
-        "--workspace", "--mode", "--exclude", "--testNamePattern", "-t", "--maxWorkers", "-w", "--selectProjects",
-        "--setupFiles", "--rootDir", "--roots", "--testMatch", "--configLoader", "--hookTimeout", "--retry", "--bail",
-        "--preset", "--transform", "--testEnvironment",
-    }
-)  # fmt: skip
-_TAKES_SEVERAL = (
-    r"--(?:roots|testMatch|testRegex|setupFiles\w*|collectCoverageFrom"
-    r"|\w*(?:[pP]rojects|Patterns|Reporters|Directories|Extensions|Paths|Serializers))"
-)
-"""Options of jest that take every word up to the next option."""
-_JEST_SHUFFLES = (29, 5)
 _FAILS = 'test("{name}", () => {{ throw new Error("must fail"); }});\n'
 _PASSES = 'test("{name}", () => {{}});\n'
 _TESTS = {
@@ -91,8 +74,10 @@ def _run(
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
     place = _plant(plan, ground, word, beside or next(filter(is_test, files), ""), drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    order = seed if _shuffles(plan, ground) else None
-    argv = _command(plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout)
+    order = seed if shuffles(plan, ground) else None
+    argv = command_of(
+        plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout
+    )
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
     try:
@@ -109,14 +94,6 @@ def _run(
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
     return judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
-
-
-def _shuffles(plan: TestPlan, ground: TestSandbox) -> bool:
-    """Whether the installed runner takes an order; jest before 29.5 ends with an error when it is given one."""
-    if plan.runner != "jest":
-        return True
-    version = str(read_package(ground.mount_at / "node_modules" / "jest" / "package.json").get("version", ""))
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) >= _JEST_SHUFFLES
 
 
 def _plant(plan: TestPlan, ground: TestSandbox, word: str, like: str, drawn: Mapping[str, Outcome]) -> str:
@@ -164,61 +141,6 @@ def _first_test(checkout: Path) -> str:
                 return path
             found = found or (path if is_test(path) else "")
     return found
-
-
-def _command(
-    plan: TestPlan, *, files: Sequence[str], canary: str, seed: int | None, checkout: Path | None = None
-) -> list[str]:
-    """The project's own command with our reporter instead of its own."""
-    head, rest = list(plan.command[:2]), list(plan.command[2:])
-    options, paths = _told_apart(rest if plan.runner in ("node", "vitest") else plan.command[1:], runner=plan.runner)
-    named = bool(paths)
-    if plan.runner == "node":
-        report = [f"--test-reporter={_REPORTERS / 'node_reporter.mjs'}", "--test-reporter-destination=stdout"]
-        chosen = list(files) or [*_expanded(paths, checkout), *([canary] if named else [])]
-        return [*head, *report, *options, *chosen]
-    if plan.runner == "vitest":
-        shuffle = [] if seed is None else ["--sequence.shuffle", f"--sequence.seed={seed}"]
-        extra = [canary] if named and not files else []
-        return [*head, *rest, f"--reporter={_REPORTERS / 'vitest_reporter.mjs'}", "--bail=0", *shuffle, *files, *extra]
-    if plan.runner == "jest":
-        shuffle = [] if seed is None else ["--randomize", f"--seed={seed}"]
-        ours = f"--reporters={_REPORTERS / 'jest_reporter.cjs'}"
-        report = ["--ci", "--watchman=false", "--coverage=false", "--bail=0", ours]
-        if files:
-            return [head[0], *options, *report, *shuffle, "--runTestsByPath", *files]
-        # a word behind an option that takes several would be one more value of it
-        return [head[0], *([canary] if named else []), *plan.command[1:], *report, *shuffle]
-    report = ["--reporter", str(_REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
-    return [*plan.command, *report, "--file", canary, *(one for one in files if one != canary)]
-
-
-def _expanded(paths: Sequence[str], checkout: Path | None) -> list[str]:
-    """The patterns of a script as the shell would have expanded them: node 20 does not do so itself."""
-    found: list[str] = []
-    for path in paths:
-        fitting = []
-        if checkout is not None and any(sign in path for sign in "*?["):
-            below = (one.relative_to(checkout) for one in checkout.glob(path.removeprefix("./")))
-            fitting = sorted(str(one) for one in below if "node_modules" not in one.parts)
-        found += fitting or [path]
-    return found
-
-
-def _told_apart(words: Sequence[str], *, runner: str) -> tuple[list[str], list[str]]:
-    """The options of a command with their values, and the paths or patterns that choose its tests."""
-    options: list[str] = []
-    paths: list[str] = []
-    values_follow = 0
-    for word in words:
-        is_option = word.startswith("-") and values_follow != 1
-        (options if values_follow or is_option else paths).append(word)
-        if is_option:
-            several = runner == "jest" and re.fullmatch(_TAKES_SEVERAL, word.partition("=")[0]) is not None
-            values_follow = len(words) if several else int(word in _TAKES_VALUE)
-        elif values_follow:
-            values_follow -= 1
-    return options, paths
 
 
 def _gathered(received: Received, output: str, *, root: str, files: Sequence[str]) -> Gathered:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
+_INTO_A_NEW_FILE = "its tests were accepted and stay as they are: write more of them into a new test file"
 _SELDOM = ("dependencies", "interfaces", "estimated_complexity")
 """Fields of a specification that few requests need: a model that needs one submits the analysis alone."""
 
@@ -138,7 +139,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     if stage.writes == "tests":
         declared = tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
-        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen).refusal
+        instead = _INTO_A_NEW_FILE if is_open(state) else ""
+        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead).refusal
     if stage.files:
         from agentforge.pipeline.plugins.added_stage import refusal_of_files
 

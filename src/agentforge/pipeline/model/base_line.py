@@ -106,7 +106,8 @@ def _answered(state: RunState) -> list[Escalation]:
 
 def _question(base: Json) -> Ask:
     """What is wrong with the base line, and every answer that changes something."""
-    told = [*texts(base.get("problems")), *cause_lines(base)]
+    causes = cause_lines(base)
+    told = [one for one in texts(base.get("problems")) if not any(one in line for line in causes)] + causes
     if base.get("timed_out"):
         told.append("the suite did not end in time")
     if base.get("measured") is not False:

@@ -50,7 +50,9 @@ def _names(path: str, tests: list[Test], ground: RepairContext) -> Iterator[Repa
     known = [name for name, _ in test_hashes(path, (ground.text(path) or "").encode())]
     for test in tests:
         said = str(test.get("name") or "")
-        name = said.strip().removesuffix("()").removeprefix(f"{path}::").removeprefix(f"{path.rpartition('/')[2]}::")
+        name = said.strip().removeprefix(f"{path}::").removeprefix(f"{path.rpartition('/')[2]}::")
+        if name not in known and " " not in name:  # a title may end so
+            name = name.removesuffix("()")
         if known and name.partition("[")[0] not in known:
             plain, mark, row = name.replace(".", "::").partition("[")
             ends = [one for one in known if one == plain or one.endswith(f"::{plain.rpartition('::')[2]}")]

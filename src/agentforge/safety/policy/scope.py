@@ -14,10 +14,12 @@ class WriteScope:
     Attributes:
         allow: patterns (see agentforge.globs); a path that matches none is refused.
         deny: patterns that win over `allow`.
+        instead: what is to be done about a denied path; "" = the patterns that are allowed are named.
     """
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    instead: str = ""
 
     def refusal(self, path: str) -> str | None:
         """Say why `path` may not be written, or None when it may.
@@ -35,7 +37,9 @@ class WriteScope:
 
     def _denied(self, path: str) -> str | None:
         found = next((pattern for pattern in self.deny if matches(pattern, path)), None)
-        return None if found is None else f"{path} is closed to this stage ({found}); it may write {self._allowed}"
+        if found is None:
+            return None
+        return f"{path} is closed to this stage ({found}); {self.instead or f'it may write {self._allowed}'}"
 
     def _not_allowed(self, path: str) -> str | None:
         if any(matches(pattern, path) for pattern in self.allow):

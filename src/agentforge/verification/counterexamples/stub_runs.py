@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import is_compiled, languages
@@ -21,6 +22,7 @@ from agentforge.verification.counterexamples.patience import Patience
 from agentforge.workspace.code.relevance import is_test_path
 
 _NEAR_FILES = 10
+_SAID, _SAID_LINES = 500, 3
 _FIRST = ("raises", "wrong")  # they are run whatever the time
 
 
@@ -68,17 +70,29 @@ def stub_control(stubs: StubRuns, rig: Rig, *, base_tree: str, files: Sequence[s
     as they were.
 
     Args:
-        files: RED's test files; those that the base has are run, else up to ten of the base's that import what is stubbed.
+        files: RED's test files; those that the base has are run, else up to ten of the base's that import what is stubbed, or,
+            where imports are not read, that are written in the same language.
     """
     made = stubs.made
     if not made or any(sound(run, rig.plan) for run in stubs.runs.values()):
         return True
     present = frozenset(rig.git.list_files(base_tree))
-    own = [path for path in files if path in present] or list(
-        near_tests(rig, base_tree, sorted({path for one in made for path in one.files}), apart=files)
-    )
+    stubbed = sorted({path for one in made for path in one.files})
+    own = [path for path in files if path in present] or [
+        *(near_tests(rig, base_tree, stubbed, apart=files) or _like(files, present))
+    ]
     broken = bool(own) and not any(sound(_run_stub(rig, base_tree, own, one), rig.plan) for one in made)
     return "none can be loaded" if broken else False
+
+
+def stub_controls(stubs: StubRuns, control: bool | str) -> dict[str, object]:
+    """What `stub_control` found as facts; where no run came to results, with how the first one ended."""
+    if control is not False:
+        return {"stubs": control}
+    run = next(iter(stubs.runs.values()), SuiteRun())
+    said = " / ".join([*run.problems, *run.output_tail.strip().splitlines()[-_SAID_LINES:]])
+    ended = f"no run against a wrong version of the declared symbols came to results: {said}"
+    return {"stubs": control, "stubs_ended": ended[:_SAID]}
 
 
 def surviving(
@@ -172,6 +186,13 @@ def near_tests(rig: Rig, tree: str, product: Sequence[str], *, apart: Sequence[s
         for path in tests
         if frozenset(product) & reached([path], present=present, roots=rig.plan.roots, read=rig.read(tree))
     )
+    return tuple(islice(found, _NEAR_FILES))
+
+
+def _like(files: Sequence[str], present: Collection[str]) -> tuple[str, ...]:
+    """The first few test files of a tree with the endings of others."""
+    endings = tuple({PurePosixPath(path).suffix for path in files})
+    found = (path for path in sorted(present) if path.endswith(endings) and is_test_path(path))
     return tuple(islice(found, _NEAR_FILES))
 
 

@@ -19,6 +19,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     noticed_by_targets,
     run_stubs,
     stub_control,
+    stub_controls,
     stub_note,
     surviving,
     variants,
@@ -81,7 +82,7 @@ def measure_red(
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
-        "controls": {**controls(run, rig.plan), "stubs": control},
+        "controls": {**controls(run, rig.plan), **stub_controls(stubs, control)},
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) not in noticed],
@@ -161,7 +162,7 @@ def _stranded(rig: Rig, red_tree: str, suite: Suite, symbols: Sequence[Symbol]) 
 
 
 def _ending(rig: Rig, run: SuiteRun, missing: Sequence[str]) -> dict[str, Any]:
-    """How the run ended: what it did not hear of, its problems and duration, and the time limit of one test that stopped a test."""
+    """How the run ended: what has no result, its problems and duration, and the limit of one test, where it stopped a test."""
     stopped = any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values())
     limit = {"test_limit_s": rig.test_limit_s} if stopped else {}
     heard = {"declared_missing": list(missing), **early_end([run], missing, at="base")}
