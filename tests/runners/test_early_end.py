@@ -10,6 +10,7 @@ import pytest
 from agentforge.contracts.catalogue import build
 from agentforge.contracts.check import check
 from agentforge.events.fold.verification import to_repair
+from agentforge.verification.stages.early_end import early_end
 from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
 
 FOLDER = Path(__file__).parents[2] / "src/agentforge/contracts/builtin"
@@ -98,3 +99,54 @@ def test_a_rule_that_only_follows_from_the_end_is_still_recorded_as_broken(proje
     follow = [rows[rule] for rule in ("all-tests-fail", "all-collected", "guards-pass", "has-target")]
     assert all(one.follows and one.refuses for one in follow) and not rows["controls-held"].follows
     assert not result.passed
+
+
+RUBY = """require "minitest/autorun"
+
+class DeepTest < Minitest::Test
+  i_suck_and_my_tests_are_order_dependent!
+
+  def test_a = assert(true)
+
+  def test_b = Process.kill("KILL", $$)
+
+  def test_c = assert(true)
+end
+"""
+RUST = "#[test]\nfn a() {\n    std::process::abort()\n}\n"
+MANIFEST = '[package]\nname = "deep"\nversion = "0.1.0"\nedition = "2021"\n'
+CRATE = {"Cargo.toml": MANIFEST, "Cargo.lock": 'version = 3\n\n[[package]]\nname = "deep"\nversion = "0.1.0"\n'}
+UNIT = """import os, signal, unittest
+
+
+class TestDeep(unittest.TestCase):
+    def test_a(self):
+        pass
+
+    def test_b(self):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def test_c(self):
+        pass
+"""
+FOREIGN = [
+    pytest.param({"deep.py": "", "tests/__init__.py": "", "tests/test_deep.py": UNIT}, "SIGSEGV", ["test_b", "test_c"]),
+    pytest.param({"lib/deep.rb": "", "test/deep_test.rb": RUBY}, "SIGKILL", ["test_b", "test_c"], marks=pytest.mark.needs("ruby")),
+    pytest.param({**CRATE, "src/lib.rs": "", "tests/deep.rs": RUST}, "SIGABRT", ["a"], marks=pytest.mark.needs("cargo")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "name", "lost"), FOREIGN)
+def test_other_runners_tell_the_signal_and_which_tests_have_no_result(project, files, name, lost):
+    run = project(files, env={}).run()
+    ids = [one for one in run.collected if one not in run.outcomes]
+    ended = early_end([run], [*ids, *run.outcomes], at="base")["ended_early"]
+    assert (ended["signal_name"], ended["lost"]) == (name, ids)
+    assert [one.rpartition("::")[2] for one in ids] == lost and ended["after"] == ["", *run.outcomes][-1]
+
+
+def test_a_command_that_a_signal_ends_before_it_reports_is_told_by_the_signal(project):
+    files = {"a.py": "", "w.py": "import os, signal\n\nos.kill(os.getpid(), signal.SIGSEGV)\n"}
+    run = project(files, command="python3 w.py {junit}").run()
+    ended = early_end([run], ["tests/a.py::test_a"], at="base")["ended_early"]
+    assert (ended["signal_name"], ended["lost"]) == ("SIGSEGV", ["tests/a.py::test_a"])

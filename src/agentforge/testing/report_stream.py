@@ -140,6 +140,7 @@ def judged(
     lost = [one for one in collected if one not in outcomes]
     signalled = completed.exit_code > SIGNALLED
     begun = bool(gathered.outcomes) and not gathered.ended  # a runner that cannot begin ends by itself
+    said = "" if gathered.ended else last_words(completed.text)  # else what was printed is the stream of results
     early = not completed.timed_out and (begun or (signalled and bool(lost or not gathered.ended)))
     if lost:
         problems.append(f"{len(lost)} tests that were to run have no result, the first is {lost[0]}")
@@ -156,7 +157,7 @@ def judged(
         output_tail=completed.text[-_TAIL:],
         command=plan.command,
         runner=gathered.runner or plan.runner,
-        early_end=EarlyEnd(exit_code=completed.exit_code, said=last_words(completed.text)) if early else None,
+        early_end=EarlyEnd(exit_code=completed.exit_code, said=said) if early else None,
     )
 
 
