@@ -20,7 +20,11 @@ def recorder_kept(case: RuleCase) -> RuleOutcome:
 
 
 def mapping_executed(case: RuleCase) -> RuleOutcome:
-    """Executed: the tests of each requirement run lines of the change, and a function that the requirement names."""
+    """Executed: the tests of each requirement run lines of the change, and a function that the requirement names.
+
+    A changed function that loading its file calls counts as run by a test that failed at the base, passes now, and runs a
+    function of that file or of a module that imports it.
+    """
     rows = _rows(case.fact_record("coverage"), "requirements")
     wrong = [
         ("test_files", f"the tests of {text(row, 'id')} execute nothing of what was changed for it: {_tests(row)}")

@@ -10,13 +10,18 @@ from agentforge.suite.test_environment import Rig
 from agentforge.testing.coverage import Traced, ranges_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.verification.stages.change import Change
+from agentforge.verification.stages.import_coverage import Record, called_at_import
 from agentforge.verification.stages.statements import bare_annotations, bodies_at, body_of, statements
 
 
 def requirement_rows(
-    rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str, blind: bool
+    rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, tree: str, blind: bool, record: Record
 ) -> list[dict[str, Any]]:
-    """For each requirement what its tests execute of the change, and whether that ties them to it."""
+    """For each requirement what its tests execute of the change, and whether that ties them to it.
+
+    Args:
+        record: asked only where nothing else ties a requirement to the change; see `called_at_import`.
+    """
     kinds = {str(test["id"]): str(test.get("kind", "")) for test in change.tests}
     inside, outside = _parts(rig, change, tree=tree)
     near = _near(rig, change, run, traced, tree=tree) if change.requirements else {}
@@ -24,12 +29,21 @@ def requirement_rows(
     rows = []
     for name, declared in change.requirements.items():
         ids = [one for one in run.outcomes if not _names_of(one).isdisjoint(declared)]
-        tests = [{"id": one, "changes": _changes_of(one, inside, outside, near, traced)} for one in ids]
+        tests: list[dict[str, Any]] = [
+            {"id": one, "changes": _changes_of(one, inside, outside, near, traced)} for one in ids
+        ]
         told = any(test["changes"] for test in tests)
         told = told and (
             _runs_named(rig, change.named.get(name, ()), ids, traced, tree=tree)
             or any(_by_loading(one, change, inside, traced) for one in tests if one["changes"])
         )
+        if not told:
+            at_import = called_at_import(
+                rig, change, run, traced, ids, tree=tree, inside=inside, near=near, record=record
+            )
+            for test in tests:
+                test["changes"] += _places(at_import.get(str(test["id"]), {}))
+            told = bool(at_import) and _runs_named(rig, change.named.get(name, ()), (*ids, ""), traced, tree=tree)
         note = "" if told else _excuse(ids, kinds, change, near, blind=blind, executable=executable)
         rows.append({"id": name, "tests": tests, "touches": told or bool(note), "note": note})
     return rows
@@ -77,11 +91,19 @@ def _changes_of(
     for path, lines in outside.items():
         if path in near.get(test, ()):
             found[path] = found.get(path, 0) | lines
-    return [{"path": path, "lines": ",".join(ranges_of(bits))} for path, bits in found.items() if bits]
+    return _places(found)
+
+
+def _places(lines: Mapping[str, int]) -> list[dict[str, str]]:
+    return [{"path": path, "lines": ",".join(ranges_of(bits))} for path, bits in lines.items() if bits]
 
 
 def _runs_named(rig: Rig, named: Sequence[tuple[str, str]], ids: Sequence[str], traced: Traced, *, tree: str) -> bool:
-    """Whether the tests run one of the functions that the requirement names; True when it names none that has lines."""
+    """Whether the tests run one of the functions that the requirement names; True when it names none that has lines.
+
+    Args:
+        ids: of the tests; "" stands for what loading the files executes.
+    """
     bodies = [(path, body_of(rig.git.show(tree, path), name)) for path, name in named if path.endswith(".py")]
     known = [(path, lines) for path, lines in bodies if lines]
     return not known or any(traced.tests.get(one, {}).get(path, 0) & lines for path, lines in known for one in ids)

@@ -57,7 +57,7 @@ def measure_strength(
     if any(not one.inert for one in missed):
         more, long = _recorded(rig, change, tree, tests=long, edits=edits), []
         traced, passed = traced.joined(traced_of(more, product=change.lines)), (*passed, *more.passed_ids)
-    coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree)
+    coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
     own = {str(test["id"]).partition("[")[0] for test in change.tests}
     passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
     with underway(_MUTANTS):
@@ -77,7 +77,9 @@ def measure_strength(
     return {"coverage": coverage, "mutation": mutation}, shown
 
 
-def _recorded(rig: Rig, change: Change, tree: str, *, tests: Sequence[str], edits: Edits) -> SuiteRun:
+def _recorded(
+    rig: Rig, change: Change, tree: str, *, tests: Sequence[str], edits: Edits, files: Sequence[str] = ()
+) -> SuiteRun:
     with underway("records which lines each test runs"):
         return run_tree(
             rig,
@@ -86,7 +88,7 @@ def _recorded(rig: Rig, change: Change, tree: str, *, tests: Sequence[str], edit
             edits=edits,
             protected=tuple(change.frozen),
             trace=True,
-            traced_files=_looked_at(change),
+            traced_files=files or _looked_at(change),
             calls=True,
         )
 
@@ -109,7 +111,7 @@ def _by_runs(
             bench, tree, tests=asked, edits=edits,
             protected=tuple(change.frozen),
         )  # fmt: skip
-        coverage = _coverage(rig, change, run, traced_of(run, product={}), base_tree=tree, tree=tree)
+        coverage = _coverage(rig, change, run, traced_of(run, product={}), base_tree=tree, tree=tree, edits=edits)
         mutation = measure_mutants_by_runs(
             bench,
             tree,
@@ -129,12 +131,18 @@ def _looked_at(change: Change) -> tuple[str, ...]:
     return tuple(sorted({*change.lines, *change.shrunk, *named}))
 
 
-def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_tree: str, tree: str) -> dict[str, Any]:
+def _coverage(
+    rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_tree: str, tree: str, edits: Edits
+) -> dict[str, Any]:
     if not traced.measured:
         return {
             "measured": False, "note": traced.note, "lost": "", "executable": 0, "executed": 0, "untested": [],
             "requirements": [],
         }  # fmt: skip
+
+    def record(files: Sequence[str], tests: Sequence[str]) -> Traced:
+        return traced_of(_recorded(rig, change, tree, tests=tests, edits=edits, files=files))
+
     changed = _changed_statements(rig, change, base_tree=base_tree, tree=tree)
     missed = _missed(changed, change, traced)
     blind = bool(traced.lost) or any(str(test["id"]) in traced.opaque for test in change.tests)
@@ -151,7 +159,7 @@ def _coverage(rig: Rig, change: Change, run: SuiteRun, traced: Traced, *, base_t
             change.declared | _owners(rig, change, base_tree),
             before=_untested_before(missed, rig, change, traced, base_tree=base_tree, tree=tree),
         ),
-        "requirements": requirement_rows(rig, change, run, traced, tree=tree, blind=blind),
+        "requirements": requirement_rows(rig, change, run, traced, tree=tree, blind=blind, record=record),
     }
 
 
