@@ -21,7 +21,7 @@ from agentforge.config.steering_files import OF_A_TASK
 from agentforge.config.trust import require_trust
 from agentforge.errors import UsageError
 from agentforge.events import kinds
-from agentforge.events.fold.verification import refusals
+from agentforge.events.fold.verification import to_repair
 from agentforge.events.kinds.choices import choices_of, taken
 from agentforge.events.kinds.event import Event
 from agentforge.events.state.run_state import Escalation, RunState
@@ -109,7 +109,7 @@ def _without_words(event: kinds.ModelReplied) -> kinds.ModelReplied:
 
 
 def _verdict(event: kinds.StageVerified) -> str:
-    failed = refusals(event.results)
+    failed = to_repair(event.results)
     if event.passed:
         rules = len(event.results)
         return f"- {event.stage}: verified, {rules} rule{'s' * (rules != 1)}\n"

@@ -27,6 +27,7 @@ class RuleResult:
         path: the place in the artifact, "" when the whole artifact or the measured tree is to blame.
         measured: the value or number that was looked at.
         sort: what follows when it does not hold.
+        follows: it does not hold only because of what another rule tells; recorded where it is so.
     """
 
     rule: str
@@ -35,6 +36,7 @@ class RuleResult:
     path: str = ""
     measured: object = None
     sort: Sort = "fact"
+    follows: bool = False
 
     @property
     def refuses(self) -> bool:
@@ -50,6 +52,7 @@ class RuleResult:
             "path": self.path,
             "measured": self.measured,
             "sort": self.sort,
+            **({"follows": True} if self.follows else {}),
         }
 
 
@@ -128,6 +131,7 @@ def _as_result(name: str, outcome: RuleOutcome, rule: ContractRule, *, sort: Sor
         path=outcome.path,
         measured=outcome.measured,
         sort="fact" if outcome.unmeasured and sort == "repair" else sort,
+        follows=outcome.follows,
     )
 
 

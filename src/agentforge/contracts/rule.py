@@ -24,6 +24,7 @@ class RuleOutcome:
         path: the first wrong place in the artifact, "" when the artifact is not to blame.
         measured: the number or value that was looked at, for the report.
         unmeasured: it does not hold because what it judges was not measured at all.
+        follows: it does not hold only because of what another rule tells.
     """
 
     passed: bool
@@ -31,6 +32,7 @@ class RuleOutcome:
     path: str = ""
     measured: object = None
     unmeasured: bool = False
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

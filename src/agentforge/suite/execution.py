@@ -15,11 +15,11 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.language import RunOptions
 from agentforge.testing.junit_xml import JunitCase, read_cases
-from agentforge.testing.last_words import with_last_words
+from agentforge.testing.last_words import last_words, with_last_words
 from agentforge.testing.launch import TestSandbox, borrowed, box, ground
-from agentforge.testing.outcome import MESSAGE_LIMIT, Failure, SuiteRun, TestOutcome
+from agentforge.testing.outcome import MESSAGE_LIMIT, EarlyEnd, Failure, SuiteRun, TestOutcome
 from agentforge.testing.plan import TestPlan
-from agentforge.testing.report_stream import selected
+from agentforge.testing.report_stream import SIGNALLED, selected
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Sandbox
 from agentforge.workspace.sandbox.toolchain import every_download
@@ -129,6 +129,7 @@ def _read_report(
         problems.append(f"the test command ended with 0, but {len(red)} tests of its report failed")
     if not outcomes and not problems:
         problems.append("the report holds no test")
+    early = not outcomes and not completed.timed_out and completed.exit_code > SIGNALLED
     wanted = frozenset(tests)
     chosen = {name: one for name, one in outcomes.items() if selected(name, wanted)}
     return SuiteRun(
@@ -141,6 +142,7 @@ def _read_report(
         output_tail=completed.text[-_TAIL:],
         command=plan.command,
         runner=plan.command[0] if plan.command else "junit",
+        early_end=EarlyEnd(exit_code=completed.exit_code, said=last_words(completed.text)) if early else None,
     )
 
 

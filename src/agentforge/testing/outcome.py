@@ -110,6 +110,21 @@ class CollectionError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyEnd:
+    """How a process ended before its tests were done, by itself: a time limit is no early end.
+
+    Attributes:
+        exit_code: its own; 128 + N when signal N ended it.
+        running: id of the test that ran, "" where the runner announces none.
+        said: the last lines that it printed, "" where there are none.
+    """
+
+    exit_code: int
+    running: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
     """A run of a suite.
 
@@ -122,6 +137,7 @@ class SuiteRun:
         killed: SIGKILL ended the session, and our time limit did not send it: the machine, an operator, or the session itself.
         output_tail: the end of what was printed, for people only.
         coverage: what each test executed, when the run was to record it (see runners/traced.py).
+        early_end: how the process ended before its tests were done; None where it did not.
     """
 
     outcomes: Mapping[str, TestOutcome] = field(default_factory=dict)
@@ -138,6 +154,7 @@ class SuiteRun:
     runner: str = ""
     coverage: Mapping[str, Any] | None = None
     killed: bool = False
+    early_end: EarlyEnd | None = None
 
     @property
     def passed_ids(self) -> tuple[str, ...]:

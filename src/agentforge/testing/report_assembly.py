@@ -11,11 +11,12 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.testing.channel import Received
 from agentforge.testing.junit_xml import pytest_key, read_cases, worst
-from agentforge.testing.last_words import with_last_words
+from agentforge.testing.last_words import last_words, with_last_words
 from agentforge.testing.outcome import (
     MESSAGE_LIMIT,
     Canary,
     CollectionError,
+    EarlyEnd,
     Failure,
     Outcome,
     SuiteRun,
@@ -23,7 +24,7 @@ from agentforge.testing.outcome import (
     failure_of,
     outcome_of,
 )
-from agentforge.testing.report_stream import was_killed
+from agentforge.testing.report_stream import SIGNALLED, was_killed
 from agentforge.workspace.processes.process import Completed
 
 _TAIL = 2000
@@ -89,7 +90,7 @@ def assemble(
         *(() if unstarted else agreement or ()),
     ]
     if finished is None:
-        problems.append(_early_end(received.records, completed, canaries))
+        problems.append(_end_told(received.records, completed, canaries))
     missing = [nodeid for nodeid in collected if nodeid not in results]
     if finished is not None and missing:
         problems.append(f"{len(missing)} collected tests have no result, the first is {missing[0]}")
@@ -109,6 +110,7 @@ def assemble(
         command=tuple(command),
         runner=next((str(record["runner"]) for record in received.records if record["kind"] == "hello"), runner),
         coverage=_coverage(received.records),
+        early_end=_early_end(received.records, completed, canaries) if finished is None else None,
     )
 
 
@@ -248,12 +250,29 @@ def _refusal(output: str) -> tuple[CollectionError, ...]:
     return (CollectionError(id=_SESSION, failure=failure, text=text),)
 
 
-def _early_end(records: Sequence[Mapping[str, Any]], completed: Completed, canaries: Canaries) -> str:
-    """Say how far a session came that never said that it was finished."""
-    started = [str(one["id"]) for one in records if one["kind"] == "start"]
+def _running(records: Sequence[Mapping[str, Any]], canaries: Canaries) -> str:
+    """The test that was started last and has no result; "" where there is none."""
     ended = {str(one["id"]) for one in records if one["kind"] == "result"}
+    started = [str(one["id"]) for one in records if one["kind"] == "start"]
     running = [nodeid for nodeid in started if nodeid not in ended and not canaries.owns(nodeid)]
-    where = f" during {running[-1]}" if running else (" before any test" if not started else "")
+    return running[-1] if running else ""
+
+
+def _early_end(records: Sequence[Mapping[str, Any]], completed: Completed, canaries: Canaries) -> EarlyEnd | None:
+    begun = any(one["kind"] == "start" for one in records)
+    if completed.timed_out or not (
+        begun or completed.exit_code > SIGNALLED
+    ):  # a runner that cannot begin ends by itself
+        return None
+    running = _running(records, canaries)
+    return EarlyEnd(exit_code=completed.exit_code, running=running, said=last_words(completed.text))
+
+
+def _end_told(records: Sequence[Mapping[str, Any]], completed: Completed, canaries: Canaries) -> str:
+    """Say how far a session came that never said that it was finished."""
+    running = _running(records, canaries)
+    none_begun = not any(one["kind"] == "start" for one in records)
+    where = f" during {running}" if running else (" before any test" if none_begun else "")
     if completed.timed_out:
         return f"the suite was stopped at its time limit{where}"
     return with_last_words(f"the test process ended early{where} (exit code {completed.exit_code})", completed.text)

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agentforge.testing.last_words import with_last_words
+from agentforge.testing.last_words import last_words, with_last_words
 from agentforge.testing.outcome import (
     Canary,
     CollectionError,
+    EarlyEnd,
     Failure,
     Outcome,
     SuiteRun,
@@ -22,6 +23,8 @@ from agentforge.testing.plan import TestPlan
 from agentforge.workspace.processes.process import Completed
 
 _TAIL = 2000
+SIGNALLED = 128
+"""An exit code above it is that of a process that a signal ended: 128 + its number."""
 _KILLED = 137
 _LETTERS = "abcd"
 _RANK: dict[Outcome, int] = {"passed": 0, "xpassed": 1, "xfailed": 2, "skipped": 3, "failed": 4, "error": 5}
@@ -135,6 +138,10 @@ def judged(
     collected += [one for one in gathered.listed if selected(one, tests) and one not in outcomes]
     problems = [*gathered.problems, *_doubts(gathered, completed, planted, canary)]
     lost = [one for one in collected if one not in outcomes]
+    signalled = completed.exit_code > SIGNALLED
+    begun = bool(gathered.outcomes) and not gathered.ended  # a runner that cannot begin ends by itself
+    said = "" if gathered.ended else last_words(completed.text)  # else what was printed is the stream of results
+    early = not completed.timed_out and (begun or (signalled and bool(lost or not gathered.ended)))
     if lost:
         problems.append(f"{len(lost)} tests that were to run have no result, the first is {lost[0]}")
     return SuiteRun(
@@ -150,6 +157,7 @@ def judged(
         output_tail=completed.text[-_TAIL:],
         command=plan.command,
         runner=gathered.runner or plan.runner,
+        early_end=EarlyEnd(exit_code=completed.exit_code, said=said) if early else None,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.events import kinds
-from agentforge.events.fold.verification import notes, refusals
+from agentforge.events.fold.verification import notes, to_repair
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
@@ -176,7 +176,7 @@ def _verified(event: kinds.StageVerified, _state: RunState) -> Notice:
         holding = counted(len(event.results) - len(told), "rule")
         more = tuple(str(row.get("message")) for row in (*event.repairs, *told))
         return Notice(text=f"{event.stage}: verified, {holding} hold", detail=True, more=more[:_FINDINGS_SHOWN])
-    wrong = [str(item.get("message") or item.get("rule")) for item in refusals(event.results)]
+    wrong = [str(item.get("message") or item.get("rule")) for item in to_repair(event.results)]
     more = tuple(wrong[:_FINDINGS_SHOWN])
     if len(wrong) > _FINDINGS_SHOWN:
         more = (*more, f"and {len(wrong) - _FINDINGS_SHOWN} more")

@@ -15,7 +15,7 @@ from agentforge.cli.output.overview import standing_words
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import Style, cut_words, printable, printable_lines, width_of, wrapped
 from agentforge.config.durations import show_duration
-from agentforge.events.fold.verification import refusals
+from agentforge.events.fold.verification import to_repair
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.fleet.places import Queued
@@ -119,7 +119,7 @@ def checks(state: RunState) -> list[str]:
         known = state.progress.stages.get(name)
         if known is None or not known.results:
             continue
-        wrong = [str(item.get("message") or item.get("rule")) for item in refusals(known.results)]
+        wrong = [str(item.get("message") or item.get("rule")) for item in to_repair(known.results)]
         held = (
             f"{sum(bool(item.get('passed')) for item in known.results)} of {counted(len(known.results), 'rule')} hold"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agentforge.contracts.early_end import ended_early, ending, unshown, without_result
 from agentforge.contracts.inspection import needs_inertness
 from agentforge.contracts.rule import (
     NotMeasuredError,
@@ -34,10 +35,13 @@ def suite_passes(case: RuleCase) -> RuleOutcome:
     failing = case.fact_record("suite").get("failing")
     if not isinstance(failing, list | tuple):
         raise NotMeasuredError("suite.failing was not measured")
-    run = case.fact("tests_run")
-    if failing:
-        names = [row.get("id", "") if isinstance(row, Mapping) else row for row in failing]
+    run, lost = case.fact("tests_run"), without_result(case)
+    names = [row.get("id", "") if isinstance(row, Mapping) else row for row in failing]
+    names = [name for name in names if name not in lost]
+    if names:
         return none_of(names, what="tests that do not pass", fix="correct the implementation, not the tests")
+    if ended_early(case):
+        return unshown(run)
     least = 0 if _inert(case) else 1  # a project may have no test, and documents need none
     if case.fact("all_tests_pass") is not True or not isinstance(run, int) or run < least:
         return broken("the tests of the suite were not shown to pass", measured=run)
@@ -66,12 +70,15 @@ def no_regressions(case: RuleCase) -> RuleOutcome:
         what = "and fail now as they stood there, with the old fixtures and data" if only_there else "and do not now"
         fix = "; a fixture that has to change is listed by SPEC as a changed symbol" if only_there else ""
         return none_of(lost, what=f"passed at the base {what}", fix=f"keep existing behaviour{fix}")
-    gone = case.fact_list("missing")
+    missing, without = case.fact_list("missing"), without_result(case)
+    gone = [name for name in missing if name not in without]
     if gone:
         fix = (
             "put them back; where the request ends them the specification must say so, which a human decides: name them"
         )
         return none_of(gone, what="passed at the base, are gone, and their old text fails now", fix=fix)
+    if ended_early(case):
+        return unshown(len(missing))
     if case.fact("no_regressions") is not True:
         return broken("the whole suite was not shown to be free of regressions", measured=False)
     return held(0)
@@ -213,6 +220,8 @@ def controls_held(case: RuleCase) -> RuleOutcome:
         for name, value in controls.items()
         if value in _LOST.get(name, ())
     ]
+    if lost and ended_early(case):
+        return broken(ending(case), measured=len(lost))
     fix = "the run proves nothing; nothing may steer, stop or replace the runner"
     return none_of(dict.fromkeys(lost), what="controls that did not hold", fix=fix)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentforge.contracts.contract import Json
+from agentforge.contracts.early_end import ended_early, unshown, without_result
 from agentforge.contracts.inspection import by_inspection_alone, guards_suffice
 from agentforge.contracts.rule import (
     RuleCase,
@@ -109,6 +110,8 @@ def targets_fail(case: RuleCase) -> RuleOutcome:
     passing = [test for test in targets if test.get("outcome") not in ("failed", "error")]
     if case.fact("all_tests_fail") is True and not passing:
         return held(len(targets))
+    if not passing and ended_early(case):
+        return unshown(len(targets))
     if not targets:
         return broken("no test fails at the base - assert what the base lacks", measured=0)
     told = _few([str(test.get("id")) for test in passing]) or "see the other findings"
@@ -144,6 +147,8 @@ def guards_pass(case: RuleCase) -> RuleOutcome:
     failing = [test for test in guards if test.get("outcome") not in ("passed", "skipped")]
     if case.fact("guards_pass") is True and not failing:
         return held(len(guards))
+    if not failing and ended_early(case):
+        return unshown(len(guards))
     return none_of(
         failing or ["a guard"], what="guards that do not pass at the base", fix="a guard asserts what is there"
     )
@@ -164,6 +169,8 @@ def has_target(case: RuleCase) -> RuleOutcome:
     untested = by_inspection_alone(specification) or (tests and guards_suffice(specification, intake))
     if targets or (untested and not shown):
         return held(targets)
+    if without_result(case):
+        return unshown(targets)
     return broken("no test asserts behaviour that the base lacks - add a target", path="test_files", measured=targets)
 
 
@@ -183,7 +190,11 @@ def product_untouched(case: RuleCase) -> RuleOutcome:
 def all_collected(case: RuleCase) -> RuleOutcome:
     """Executed: the runner collected every declared test."""
     fix = "declare tests by the names that the runner reports"
-    return none_of(case.fact_list("declared_missing"), what="declared but not collected", fix=fix)
+    missing, lost = case.fact_list("declared_missing"), without_result(case)
+    left = [name for name in missing if name not in lost]
+    if missing and not left:
+        return unshown(len(missing))
+    return none_of(left, what="declared but not collected", fix=fix)
 
 
 def collected_cleanly(case: RuleCase) -> RuleOutcome:

@@ -28,6 +28,12 @@ def notes(results: Iterable[Result]) -> tuple[Result, ...]:
     return tuple(result for result in results if not result.get("passed") and not refuses(result))
 
 
+def to_repair(results: Iterable[Result]) -> tuple[Result, ...]:
+    """List the refusals that whoever repairs is told: not those that only follow from another one."""
+    every = refusals(results)
+    return tuple(result for result in every if not result.get("follows")) or every
+
+
 FINDINGS_KEPT = 30
 
 
@@ -92,7 +98,7 @@ def stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Run
             verdict=verdict,
             verdicts=state.review.verdicts + 1,
             verdicts_passed=state.review.verdicts_passed + event.passed,
-            findings=refusals(event.results)[:FINDINGS_KEPT],
+            findings=to_repair(event.results)[:FINDINGS_KEPT],
             submission=state.review.submission if event.passed else None,
             rejected=None if event.passed or state.review.submission is None else state.review.submission.draft,
         ),

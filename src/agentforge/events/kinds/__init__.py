@@ -270,7 +270,7 @@ class StageVerified(Event):
 
     Attributes:
         results: {rule, passed, measured, message, path, sort} for every rule of the contract. Only what is of the sort "fact"
-            refuses; where no sort was recorded, it is one.
+            refuses; where no sort was recorded, it is one. `follows` is true where a rule only follows from another.
         artifact: the completed artifact, verification fields written by the harness.
         contract_document: digest of the blob with the contract itself, "" in old logs.
         repairs: {repair, path, message} for everything that the harness repaired or dropped in the draft before it judged.

@@ -19,6 +19,7 @@ from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
+from agentforge.verification.stages.early_end import NO_RESULT, early_end
 from agentforge.verification.stages.endings import doctests_of, ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.star_imports import names_to_come
@@ -83,11 +84,11 @@ def measure_green(
         tree: the tree to be committed.
         only: look at these tests alone (ids or files); such a look can find regressions, and cannot rule them out.
     Returns:
-        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded,
-        refitted, rewritten (what passes alone with a fixture, or with a new text, that the specification changes), thinned (cases
-        that are gone), under_old_text (regressions that show only with the base's own files of tests), newly_passing,
-        belongs_to: [{stage, rule, path, message}] (what RED or SPEC can repair), frozen_changed, config_changed, out_of_scope,
-        new_suppressions, flaky, controls, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
+        facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded, refitted,
+        rewritten (pass alone with a fixture or text that the specification changes), thinned (cases that are gone),
+        under_old_text (regressions only with the base's own files of tests), newly_passing, belongs_to: [{stage, rule, path,
+        message}] (RED or SPEC can repair it), frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls,
+        ended_early, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = tuple(promise.frozen.files)
@@ -110,7 +111,7 @@ def measure_green(
     facts = {
         "all_tests_pass": held and (bool(promise.required) or promise.inspected) and not failing and not flaky,
         "no_regressions": held and not lost["regressions"] and not lost["missing"] and "unmeasured" not in lost,
-        "suite": _suite_fact(promise, failing),
+        **_heard(promise, failing, early_end([whole, *runs], [*failing, *lost["missing"]], at="change")),
         **{name: lost.get(name, []) for name in _LOSSES},
         "newly_passing": _newly_passing(promise, whole),
         "belongs_to": [
@@ -136,12 +137,13 @@ def measure_green(
     return facts, {"whole": run_value(whole), "repeats": [run_value(run) for run in runs]}
 
 
-def _suite_fact(promise: Promise, failing: Mapping[str, str]) -> dict[str, Any]:
-    return {
+def _heard(promise: Promise, failing: Mapping[str, str], early: Mapping[str, Any]) -> dict[str, Any]:
+    suite = {
         "passed": len(promise.required) - len(failing),
         "required": len(promise.required),
         "failing": [{"id": nodeid, "text": text} for nodeid, text in list(failing.items())[:_LISTED]],
     }
+    return {"suite": suite, **early}
 
 
 def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
@@ -200,7 +202,7 @@ def _suite_result(promise: Promise, runs: Sequence[SuiteRun]) -> tuple[dict[str,
         seen = [one for run in runs for one in _rows(nodeid, run)]
         bad = [one for one in seen if not one.passed]
         if not seen:
-            failing[nodeid] = "was not collected"
+            failing[nodeid] = NO_RESULT if any(run.early_end for run in runs) else "was not collected"
         elif limit and max(one.duration_s for one in seen) > limit:
             failing[nodeid] = f"does not end within {limit:.0f} s, the limit at which it was stopped at the base"
         elif bad:

@@ -27,6 +27,7 @@ from agentforge.verification.counterexamples.stub_runs import (
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.asked_imports import importing_tests
 from agentforge.verification.stages.classification import ENDLESS, Expectation
+from agentforge.verification.stages.early_end import early_end
 from agentforge.verification.stages.endings import imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
 from agentforge.verification.stages.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of
@@ -50,7 +51,7 @@ def measure_red(
         facts {tests: [{id, kind, outcome, right_reason, reason}], all_tests_fail, guards_pass, right_reason,
         no_implementation_exists, declared_missing, undeclared, turned_guard, stub_survivors, stubs_noticed, stubs_run,
         only_imports, collection_errors, duplicates, existing_changed, product_changed, already_there, frozen,
-        frozen_files, controls, problems, duration_s}, and evidence {run, stubs}.
+        frozen_files, controls, ended_early (see `early_end`), problems, duration_s}, and evidence {run, stubs}.
     """
     symbols = symbols_of(suite.symbols)
     changed = [change.path for change in rig.git.changed(base_tree, red_tree)]
@@ -82,7 +83,6 @@ def measure_red(
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
         **_verdicts(entries, broken, run, rig, suite),
         "controls": {**controls(run, rig.plan), **stub_controls(stubs, control)},
-        "declared_missing": _missing(entries, suite),
         "undeclared": [entry["id"] for entry in entries if not declared(entry["id"], suite)],
         "turned_guard": _turned(entries, suite),
         "stub_survivors": [{"stub": stub, "id": nodeid} for stub, nodeid in living if (stub, nodeid) not in noticed],
@@ -94,7 +94,7 @@ def measure_red(
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
         **_frozen(rig, red_tree, [*own, *suite.files]),
-        **_ending(rig, run),
+        **_ending(rig, run, _missing(entries, suite)),
         "stub_note": stub_note(stubs, rig, with_stubs=with_stubs),
     }
     return facts, {"run": run_value(run), "stubs": {name: list(one.passed_ids) for name, one in stubs.runs.items()}}
@@ -161,11 +161,12 @@ def _stranded(rig: Rig, red_tree: str, suite: Suite, symbols: Sequence[Symbol]) 
     ]  # fmt: skip
 
 
-def _ending(rig: Rig, run: SuiteRun) -> dict[str, Any]:
-    """How the run ended: its problems and duration, and the time limit of one test, where a test was stopped by it."""
+def _ending(rig: Rig, run: SuiteRun, missing: Sequence[str]) -> dict[str, Any]:
+    """How the run ended: what has no result, its problems and duration, and the limit of one test, where it stopped a test."""
     stopped = any(one.failure and one.failure.exc_type == ENDLESS for one in run.outcomes.values())
     limit = {"test_limit_s": rig.test_limit_s} if stopped else {}
-    return {**limit, "problems": list(run.problems), "duration_s": run.duration_s}
+    heard = {"declared_missing": list(missing), **early_end([run], missing, at="base")}
+    return {**limit, **heard, "problems": list(run.problems), "duration_s": run.duration_s}
 
 
 def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -188,6 +189,7 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
         collected=(*run.collected, *again.collected),
         collection_errors=(*errors, *again.collection_errors),
         complete=run.complete and again.complete,
+        early_end=run.early_end or again.early_end,
         problems=(*run.problems, *again.problems),
     )
 
