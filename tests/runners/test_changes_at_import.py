@@ -129,3 +129,20 @@ def test_a_test_of_the_constant_does_not_stand_for_another_changed_function(touc
     kit = LINKS + "\n\ndef never(a):\n    return a\n"
     assert touched(kit, HEAD + CALLS, "5,20", named="build_url_re")
     assert not touched(kit, HEAD + CALLS, "5,20", named="never")
+
+
+TEXT = '''def page(name):
+    if not name:
+        return ""
+    return """<h1>
+  title{}
+</h1>"""
+'''
+
+
+@pytest.mark.parametrize(("asked", "told"), [("'a'", True), ("''", False)])
+def test_a_changed_line_of_a_text_over_several_lines_is_run_with_its_statement(
+    touched: Touched, asked: str, told: bool
+) -> None:
+    test = HEAD + f"def test_new():\n    assert kit.page({asked}) in ('', '<h1>\\n  title 2\\n</h1>')\n"
+    assert touched(TEXT, test, "5", more=" 2") is told

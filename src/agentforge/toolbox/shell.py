@@ -155,8 +155,8 @@ def _printable(text: str) -> str:
 
 TOOL = Tool(
     name="shell",
-    description="Run a bash command in the sandbox, each from the workspace's top; timeout in seconds. No network, git, "
-    "installs, rm -r; write only the stage's files and /tmp; code as a here document or file. What it leaves running ends then.",
+    description="Run bash in the sandbox, each call from the workspace's top; timeout in seconds. No network, git, installs, "
+    "rm -r; write only the stage's files and /tmp (new for each call); code as a here document or file. What it leaves running ends.",
     parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT),
     effect="execute",
     command=lambda arguments: (text(arguments, "command"), text(arguments, "cwd", default=".")),

@@ -96,9 +96,7 @@ def style_views(
             wants = [Want(first=1, last=count, level=Level.NAMED, order=EDGE, why="how tests look here")]
         else:
             wants = [*_place_of_tests(text, count), *_near_tests(text, blocks, weights, told, room=more)]
-        views.append(
-            file_view(root, path, text, wants, symbols=found, state="how tests look here; new ones go to its end")
-        )
+        views.append(file_view(root, path, text, wants, symbols=found, state="how tests look here"))
     return views
 
 

@@ -53,7 +53,8 @@ def _parts(rig: Rig, change: Change, *, tree: str) -> tuple[dict[str, int], dict
     """Lines by which a test shows that it meets the change: those inside of functions, and those that loading the file executes.
 
     Of a changed head (a default, a decorator, a base class) the lines are those of the functions below it: whoever runs them
-    goes through the head. A bare annotation, as a field of a dataclass is, leaves no trace: it counts as loaded.
+    goes through the head. Of a statement within a function all lines count, for a text over several lines leaves a trace of the
+    first alone. A bare annotation, as a field of a dataclass is, leaves no trace: it counts as loaded.
     """
     inside: dict[str, int] = {}
     outside: dict[str, int] = {}
@@ -66,7 +67,7 @@ def _parts(rig: Rig, change: Change, *, tree: str) -> tuple[dict[str, int], dict
                 inside[path] = inside.get(path, 0) | bodies_at(data, one.first)
             else:
                 part = inside if one.inside else outside
-                part[path] = part.get(path, 0) | (one.bits & lines)
+                part[path] = part.get(path, 0) | (one.bits if one.inside else one.bits & lines)
         outside[path] = outside.get(path, 0) | (bare_annotations(data) & lines)
     return inside, outside
 
