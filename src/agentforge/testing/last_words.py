@@ -8,6 +8,7 @@ from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 
 _SAYS_WHY = re.compile(
+    r"Fatal Python error:|"  # pytest's dots stand before it in its line
     r"\b(?:[A-Z]\w*)?(?:Error|Exception|Warning|Interrupt|Exit)\b[^\n]{0,80}?:|(?i:^\W*(?:\S+: )?(?:fatal|error|panic)\b)|"
     r"(?i:\b(?:unknown|unrecogni[sz]ed|unexpected|invalid|no such|cannot|can't|could not|not found|no module|not installed)\b)"
 )

@@ -156,7 +156,7 @@ def _printable(text: str) -> str:
 TOOL = Tool(
     name="shell",
     description="Run bash in the sandbox, each call from the workspace's top; timeout in seconds. No network, git, installs, "
-    "rm -r; write only the stage's files and /tmp (new for each call); code as a here document or file. What it leaves running ends.",
+    "rm -r; write only the stage's files and /tmp (then emptied); code as a here document or file. What it leaves running ends.",
     parameters=takes("command", command=TEXT, timeout=COUNT, cwd=TEXT),
     effect="execute",
     command=lambda arguments: (text(arguments, "command"), text(arguments, "cwd", default=".")),
