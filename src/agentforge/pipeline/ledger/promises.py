@@ -76,7 +76,8 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
     """What the request itself says that calls give; not what it reports of today, and nothing of which a human spoke otherwise.
 
     What fails now and held at the base may be a report of today, what fails beside other code may need that, and what fails for
-    the second time may have been misread here: a reader of the request decides about these.
+    the second time may have been misread here: a reader of the request decides about these. Where nobody reads it, a result that
+    its words ask for refuses.
 
     Args:
         reader: `runners.claims` or `runners.claims_javascript`.
@@ -89,8 +90,11 @@ def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:
             if tense != "observed" and entry.number not in gone and _squeezed(claim.call) not in spoken:
                 found.append((replace(claim, requirement=requirement, asked=True), tense))
     wanted = {spelling(claim.call) for claim, tense in found if tense == "wanted"}
+    read = bool(state.brief.examiner)
     return tuple(
-        decided(state, claim) for claim, tense in found if tense == "wanted" or spelling(claim.call) not in wanted
+        decided(state, replace(claim, firm=not read and tense == "wanted" and not claim.beside))
+        for claim, tense in found
+        if tense == "wanted" or spelling(claim.call) not in wanted
     )
 
 

@@ -41,7 +41,7 @@ class Claim:
         requirement: the requirement that it belongs to.
         hidden: shown to no stage after the specification.
         asked: it stands in the request, where it may also be a complaint about what the code does today.
-        firm: a human said that it has to hold: that the base gave the same excuses nothing.
+        firm: a human said that it has to hold, or words that nobody else will read: that the base gave the same excuses nothing.
         insisted: it failed for the attempt before this one, too: whoever wrote the code may have read the request better.
         beside: code that stands beside it in the request and may be needed for it; where there is some, the claim is
             conditional: that it fails refuses nothing by itself.
