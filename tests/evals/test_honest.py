@@ -11,6 +11,7 @@ from agentforge.cli.output.terminal import Style
 from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
+from agentforge.evals.case import playable
 from agentforge.evals.corpus_pages import honest_page
 from agentforge.evals.honest_case import chosen_honest, honest_names, load_honest, load_own, twin_names
 from agentforge.evals.side_run import SideResult, run_side
@@ -43,6 +44,8 @@ def test_twins_of_the_catalogue_are_played_when_they_are_asked_for() -> None:
     assert chosen_honest((), twins=True) == honest_names() + twin_names()
     assert chosen_honest(("twin:js-only", "repr"), twins=False) == ("twin:js-only", "repr")
     assert load_honest("twin:js-only").needs == "node"
+    fine, lacking = playable([load_honest("twin:js-only"), load_honest("repr")])
+    assert {*fine, *lacking} == {"twin:js-only", "repr"}  # the names by which they are loaded again
 
 
 def test_a_case_that_is_not_there_is_answered_with_the_nearest() -> None:

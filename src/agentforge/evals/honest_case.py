@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentforge.evals import cheat_case
 from agentforge.evals.case import FILES, FOLDER, Case, FileTree, chosen_of, read_case
@@ -61,7 +61,7 @@ def load_honest(name: str) -> Case:
         ConfigError: it cannot be read, a key is missing, or a key is not known.
     """
     if name.startswith(_TWIN):
-        return cheat_case.load_case(name.removeprefix(_TWIN))
+        return replace(cheat_case.load_case(name.removeprefix(_TWIN)), name=name)
     return load_own(name)
 
 
