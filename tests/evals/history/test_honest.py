@@ -79,5 +79,5 @@ def test_work_without_a_test_that_asks_for_it_only_guards(history: Past) -> None
     guarding = HonestWork(
         commit=work.commit, history=work.history, evidence=HistoryEvidence(files={}, guards=work.evidence.guards)
     )
-    assert work.action == "create"
+    assert work.action == "modify"
     assert guarding.action == "refactor"
