@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentforge.languages.javascript.runner import _command
+from agentforge.languages.javascript.command import command_of
 from agentforge.languages.javascript.scripts import over_workspaces, script_steps
 from agentforge.suite.detection import detect
 from agentforge.testing.plan import TestPlan
@@ -136,7 +136,7 @@ def test_packages_of_a_workspace_run_together_when_they_run_alike(tmp_path, test
     ],
 )
 def test_the_value_of_an_option_chooses_no_tests(runner, command, ends):
-    made = _command(TestPlan(runner=runner, command=tuple(command)), files=[], canary="canary.mjs", seed=None)
+    made = command_of(TestPlan(runner=runner, command=tuple(command)), files=[], canary="canary.mjs", seed=None)
     ours = ("--reporter", "--test-reporter", "--ci", "--watchman", "--coverage", "--bail")
     shown = [one for one in made if not one.startswith(ours)]
     assert shown == [*command[: 1 if runner == "jest" else 2], *ends]
