@@ -78,8 +78,7 @@ class Blobs:
         Side effects: only the one writer of a run may do this. A reader that looks for a file just now finds the pack. What a
             killed writer left half written is removed.
         """
-        for half in self.folder.glob("??/.*.tmp"):
-            half.unlink(missing_ok=True)
+        self.remove_halves()
         loose = {f"blobs/{path.relative_to(self.folder).as_posix()}": path for path in self.folder.glob("??/*")}
         if not loose:
             return 0
@@ -92,6 +91,11 @@ class Blobs:
         for folder in self.folder.glob("??"):
             folder.rmdir()
         return len(loose)
+
+    def remove_halves(self) -> None:
+        """Remove what a killed writer left half written; only the one writer of a run may do this."""
+        for half in self.folder.glob("??/.*.tmp"):
+            half.unlink(missing_ok=True)
 
     def _read(self, digest: str) -> bytes | None:
         if not re.fullmatch(_DIGEST, digest):

@@ -250,6 +250,7 @@ class RunLog:
             state=state, head=scan.head, length=scan.length, size_bytes=scan.size_bytes, at=scan.at
         )
         self._lease.raise_above(scan.fence)
+        self.blobs.remove_halves()
         whole = projector.settled() and not self._lease.after_power_cut
         self._projector = projector if whole else self._views.replayed(self.folder, self.blobs)
         if scan.torn:
