@@ -12,6 +12,7 @@ from agentforge.contracts.translation import ContractPlace, translate
 
 _DESCRIPTION_LIMIT = 90
 _DROPPED = ("$schema", "examples", "default", "title")
+_BARE = (*_DROPPED, "description", "minLength", "minItems", "minimum", "pattern")
 
 
 def draft_schema(
@@ -23,9 +24,9 @@ def draft_schema(
         omit: properties that the harness writes, dotted where they lie deeper (`metadata`, `test_files.path`; lists are
             walked through). An object left without properties is left out too.
         extra: more properties, in the contract dialect (`{"note": {"type": "string", "required": True}}`).
-        bare: without descriptions, for a model that is told elsewhere what the fields hold.
+        bare: without descriptions and lower bounds, for a model that is told elsewhere what the fields hold.
     """
-    schema = _compact(contract.json_schema, dropped=(*_DROPPED, "description") if bare else _DROPPED)
+    schema = _compact(contract.json_schema, dropped=_BARE if bare else _DROPPED)
     for path in omit:
         _remove(schema, path.split("."))
     if extra:

@@ -39,7 +39,10 @@ _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
 _INTO_A_NEW_FILE = "its tests were accepted and stay as they are: write more of them into a new test file"
-_SELDOM = ("dependencies", "interfaces", "estimated_complexity")
+_SELDOM = (
+    "dependencies", "interfaces", "estimated_complexity", "measurements", "out_of_scope", "constraints.id",
+    "constraints.rationale", "modules.purpose",
+)  # fmt: skip
 """Fields of a specification that few requests need: a model that needs one submits the analysis alone."""
 
 
@@ -281,7 +284,7 @@ def _submit_schema(
     """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
     contract = runtime.contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
-    own = draft_schema(contract, omit=omit)
+    own = draft_schema(contract, omit=omit, bare=bool(ahead))
     if state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
