@@ -294,7 +294,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
     head = (
         "| contexts | commits | "
         + " | ".join(f"{key} (goal {_GOALS[key]})" for key in keys)
-        + " | median tokens by stage | CPU s |"
+        + " | tokens by stage, median (mean) | CPU s |"
     )
     rows = [head, "|" + "---|" * (len(keys) + 4)]
     for name, own in groups:
@@ -313,10 +313,8 @@ def _per_cent(shares: Iterable[Any]) -> str:
 
 def _tokens(records: Sequence[Mapping[str, Any]]) -> str:
     stages = [stage for stage in STAGES if any(stage in one["tokens"] for one in records)]
-    return ", ".join(
-        f"{stage} {_median([one['tokens'][stage] for one in records if stage in one['tokens']]):.0f}"
-        for stage in stages
-    )
+    found = {stage: [one["tokens"][stage] for one in records if stage in one["tokens"]] for stage in stages}
+    return ", ".join(f"{stage} {_median(own):.0f} ({sum(own) / len(own):.0f})" for stage, own in found.items())
 
 
 def _median(values: list[float]) -> float:

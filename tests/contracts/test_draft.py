@@ -52,6 +52,7 @@ def test_a_bare_draft_schema_describes_nothing_and_keeps_the_field_of_that_name(
     assert '"description": "' not in json.dumps(bare)
     assert bare["properties"].keys() == told["properties"].keys()  # type: ignore[attr-defined]  # an object
     assert '"description": {' in json.dumps(bare)
+    assert '"minLength"' in json.dumps(told) and '"minLength"' not in json.dumps(bare)
 
 
 def test_the_largest_draft_costs_less_than_the_budget_of_all_actions(contracts: ContractSet) -> None:

@@ -119,3 +119,12 @@ def test_of_a_readme_that_the_request_names_the_section_that_fits_is_shown(
     assert "paints a border" in lines(page, "README.md")
     assert "Borders" in lines(page, "README.md")
     assert "Filling" not in lines(page, "README.md")
+
+
+def test_imports_and_documents_that_nobody_named_take_no_room_of_code(shown: Callable[..., PackedPage]) -> None:
+    source = f"{IMPORTS}\n\ndef paint_border(width):\n    return width + 1\n" + "# filling\n" * 300
+    others = {f"kit_{number}.py": f"def paint_border_{number}(width):\n    return 1\n" for number in range(4)}
+    page = shown("paint_border", {"one.py": source, **others, "GUIDE.md": "Paint.\n" * 400}, room=3000)
+    assert "return width + 1" in lines(page, "one.py")
+    assert "length_39" not in lines(page, "one.py")
+    assert lines(page, "GUIDE.md") == ""

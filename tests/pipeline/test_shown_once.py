@@ -91,3 +91,20 @@ def test_the_examiner_is_told_what_is_as_before_in_one_line_and_what_the_request
     assert lines[1].startswith("- def slugify") and lines[2].startswith("- as before: def shout")
     assert lines[3].startswith("- as before, too: old_0, old_1") and lines[3].endswith("and 5 more")
     assert len(lines) == 4
+
+
+def test_who_writes_tests_is_shown_what_was_named_and_who_implements_what_it_calls_too(
+    runtime: Callable[..., Runtime],
+) -> None:
+    made = runtime()
+    called = "def _folded(text):\n    return text.casefold()\n"
+    source = f"{called}\n\ndef slugify(text):\n    return _folded(text)\n" + "# more words\n" * 600
+    (made.worktree / "slugs.py").write_text(source)
+    symbols = [{"name": "slugify", "file": "slugs.py", "kind": "function", "change": "changed"}]
+    texts = {}
+    for stage in ("red", "green"):
+        state = asked(stage, made, examples=[], symbols=symbols, files_to_modify=["slugs.py"])
+        texts[stage] = shown(stage, state, made)
+    assert all("return _folded(text)" in text for text in texts.values())
+    assert "casefold" in texts["green"]
+    assert "casefold" not in texts["red"]

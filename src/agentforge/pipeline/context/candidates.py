@@ -16,7 +16,6 @@ from agentforge.pipeline.context.excerpts import (
     SIGNATURE,
     SMALL_FILE,
     file_view,
-    head_of,
     is_long,
     members_of,
     source_text,
@@ -45,9 +44,11 @@ _HEADING, _UNDERLINED = re.compile(r"#{1,6} \S"), re.compile(r"([=~^*+-])\1{2,}\
 _OF_CHANGES = re.compile(r"(?:change|history|news|release)[^/]*$", re.IGNORECASE)
 _MENTIONS = 4
 _DOCUMENT = 40  # lines of a document's head, or around the line of it that fits best
-_SOON, _LATER, _SMALL, _IMPORTS, _DOCUMENTS = 3, 40, 1000, 2000, 3000
+_LIKELY_DOCUMENTS = 2
+"""Documents are shown that are named, or among so many of the likeliest files."""
+_SOON, _LATER, _SMALL, _DOCUMENTS = 3, 40, 1000, 3000
 """The order of what is named, behind so many bodies; of the rest of long bodies; and behind all bodies that of small files whole,
-imports and documents."""
+and documents."""
 
 
 def candidate_text(candidate: RelevantFile, *, symbols: int) -> str:
@@ -84,14 +85,10 @@ def _view(
     wants += [_mention(text, symbols, line, soon) for line in file.mentions[:_MENTIONS]]
     wants += [_around(line, AROUND, "the request points here", soon) for line in file.lines[:_MENTIONS]]
     if not symbols:
-        wants += _of_document(text, file, soon if file.is_named else _DOCUMENTS + place)
+        if file.is_named or place - behind < _LIKELY_DOCUMENTS:
+            wants += _of_document(text, file, soon if file.is_named else _DOCUMENTS + place)
     elif count_tokens(text) <= SMALL_FILE:
         wants.append(Want(first=1, last=count, level=Level.LIKELY, order=_SMALL + place, why="a small file that fits"))
-    if symbols and wants:
-        first, last = head_of(text)
-        wants.append(
-            Want(first=first, last=last, level=Level.LIKELY, order=_IMPORTS + place, focus=first, why="imports")
-        )
     return file_view(root, file.path, text, wants, symbols=symbols, state="as at the base")
 
 

@@ -31,7 +31,7 @@ _CANDIDATES = 8
 _MAP_SHARE = 10
 """Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
 _TESTS_SHOWN, _TESTS_NAMED = 2, 3
-"""Likely test files whose source may be shown, and how many of their tests are named."""
+"""Likely test files and bodies of theirs that may be shown, and how many of their tests are named."""
 _TESTS_BEHIND = 5000
 """The order of tests: behind everything of the product."""
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
@@ -153,7 +153,7 @@ def _likely(found: Sequence[Body]) -> Iterator[Symbol]:
 def _views_of_tests(root: Path, tests: Sequence[RelevantFile]) -> list[View]:
     from agentforge.workspace.code.bodies import bodies
 
-    return likely_views(root, tests, bodies(root, tests), behind=_TESTS_BEHIND)
+    return likely_views(root, tests, bodies(root, tests)[:_TESTS_SHOWN], behind=_TESTS_BEHIND)
 
 
 def _sketch(state: RunState, runtime: Runtime) -> str:

@@ -39,7 +39,7 @@ _PASSED_ON = ("pub use ", "pub mod ", "pub extern crate ", "export * from ", "ex
 """What looks as if it defined something, and stands among the imports."""
 _IMPORTING = ("import ", "from ", "use ", "#include", "package ", "const ", "require", "'use strict'", '"use strict"')
 
-EDGE, _NEAR, WHOLE, BESIDE, HEADING, _REST = 0, 1, 2, 3, 4, 100
+EDGE, _NEAR, WHOLE, BESIDE, HEADING, REST = 0, 1, 2, 3, 4, 100
 """In which order the ranges of one level are served: the lines that matter, those near them, whole definitions, those only
 spoken of, the file's head, what is left."""
 
@@ -118,7 +118,7 @@ def _definition(symbols: Sequence[Symbol], symbol: Symbol, line: int, level: Lev
     if is_long(symbol) and members:
         head = min(one.line for one in members) - 1
         yield Want(first=symbol.line, last=min(head, symbol.line + HEAD), level=level, order=HEADING, why=why)
-        for place, one in enumerate(members, start=_REST):
+        for place, one in enumerate(members, start=REST):
             yield Want(
                 first=one.line, last=one.end_line, level=Level.LIKELY, order=place, why=f"a member of {symbol.name}"
             )
@@ -141,14 +141,14 @@ def _called(text: str, symbols: Sequence[Symbol], wants: Sequence[Want], level: 
     named = [want.focus or want.first for want in wants if want.order != HEADING]
     rows = text.split("\n")
     if not symbols:
-        alone = Want(first=1, last=len(rows), level=Level.LIKELY, order=_REST, focus=1, why="its file was named")
+        alone = Want(first=1, last=len(rows), level=Level.LIKELY, order=REST, focus=1, why="its file was named")
         return [] if named else [alone]
     units = [one for one in symbols if not (is_long(one) and members_of(symbols, one))]
     tops = [one for one in units if not any(_holds(other, one) for other in units)]
     if not named:
         why = "its file was named"
         return [
-            Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=_REST + place, why=why)
+            Want(first=one.line, last=one.end_line, level=Level.LIKELY, order=REST + place, why=why)
             for place, one in enumerate(tops)
         ]
     inside = [one for one in tops if any(one.line <= line <= one.end_line for line in named)]
@@ -157,7 +157,7 @@ def _called(text: str, symbols: Sequence[Symbol], wants: Sequence[Want], level: 
     called.sort(key=lambda one: min((abs(one.line - line) for line in named), default=0))
     why = "what was named speaks of it"
     return [
-        Want(first=one.line, last=one.end_line, level=level, order=_REST + place, why=why)
+        Want(first=one.line, last=one.end_line, level=level, order=REST + place, why=why)
         for place, one in enumerate(called[:_MOST_CALLED])
         if one.end_line - one.line <= _LONG_CALLED
     ]

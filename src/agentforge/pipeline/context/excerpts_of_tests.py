@@ -34,10 +34,10 @@ from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 _END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
 _MOST_TESTS = 400
-_LIKELY_FILES = 2
+_LIKELY_FILES = 1
 _BEHIND = 4
 """So many tests of a likely file come before those of the next one."""
-_OF_NEAR, _OF_OTHERS = 1000, 300
+_OF_NEAR, _OF_OTHERS = 500, 300
 """Tokens of further tests of the nearest file, and of each of the others: a longer look costs more than a question."""
 _SHORT_NAME = 3  # letters that say nothing
 _OF_TOLD = 0.5
@@ -64,7 +64,7 @@ def style_views(
 ) -> list[View]:
     """The test file that shows how the named symbols are tested: its imports and fixtures, the nearest test, its end.
 
-    Of further files that were named the end is wanted, too. Where none was named, imports and end of the next two are likely
+    Of further files that were named the end is wanted, too. Where none was named, imports and end of the next one are likely
     wanted: a model may know better where its tests belong.
 
     Args:

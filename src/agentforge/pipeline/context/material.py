@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from textwrap import indent
 from typing import cast
 
@@ -17,7 +18,7 @@ from agentforge.pipeline.context.early_material import (
     of_clarify,
     of_intake,
 )
-from agentforge.pipeline.context.excerpts import code_view
+from agentforge.pipeline.context.excerpts import REST, code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
@@ -173,7 +174,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         *_speed("what is measured beside the tests", measured_text(state)),
         baseline_piece(state),
         *tests,
-        *_code(runtime, [*sources, *named], places, changed=_changed_names(spec)),
+        *_places_alone(_code(runtime, [*sources, *named], places, changed=_changed_names(spec))),
     ]
 
 
@@ -285,6 +286,16 @@ def _code(
         view = code_view(runtime.worktree, path, names=names, lines=lines, changed=changed, state=state)
         views += [view] if view is not None else []
     return [*views]
+
+
+def _places_alone(sections: Iterable[Section]) -> Iterator[Section]:
+    """Code for who writes tests: what was named, without what it calls and what else stands in its file."""
+    for one in sections:
+        yield (
+            replace(one, wants=tuple(want for want in one.wants if want.level == Level.NAMED and want.order < REST))
+            if isinstance(one, View)
+            else one
+        )
 
 
 def _supplied(state: RunState, runtime: Runtime) -> list[Section]:
