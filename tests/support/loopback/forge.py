@@ -1,6 +1,6 @@
 """A forge on loopback that speaks GitHub's and GitLab's REST API, over one bare repository, and remembers what it was asked.
 
-Run it by hand: `python tests/loopback/forge.py BARE_REPOSITORY [PORT]`; the project is acme/textkit.
+Run it by hand: `python -m tests.support.loopback.forge BARE_REPOSITORY [PORT]`; the project is acme/textkit.
 """
 
 from __future__ import annotations

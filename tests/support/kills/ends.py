@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from agentforge_world import good_script
+
+from tests.support.world import good_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _VOLATILE = frozenset({"intake_timestamp", "duration_s", "commits", "commit", "duration_ms", "trail"})
 _ONCE = ("StageStarted", "StageVerified", "StagePassed", "ArtifactSubmitted", "FactsGathered")
@@ -35,7 +36,7 @@ class End:
 
 def script() -> Script:
     """A refactoring, because its guards need few test runs: with a step that reads and writes, and one of edits and a command."""
-    from agentforge_world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
+    from tests.support.world import IMPLEMENTED, edit, intake, reply, specification, submit, suite, write
 
     one = "from textkit import initials\n\n\ndef test_two_words():\n    assert initials('ab cd') == 'ac'\n"
     two = "\n\ndef test_one_word():\n    assert initials('ab') == 'a'\n"

@@ -1,6 +1,6 @@
 """A loopback provider that speaks both dialects, answers as it is told, misbehaves on demand and remembers what it was asked.
 
-Run it by hand: `python tests/loopback/server.py [PORT]` answers every request with "hello".
+Run it by hand: `python -m tests.support.loopback.provider [PORT]` answers every request with "hello".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A server on loopback that takes what is posted; tests import it as `agentforge_inbox`."""
+"""A server on loopback that takes what is posted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may sit at the other end of a test's conversation; tests import it as `agentforge_talking`."""
+"""Who may sit at the other end of a test's conversation."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge_toolchains import missing
-from agentforge_world import Reply, Script, World, analysis, edit, intake, reply, specification, submit, suite, write
+from tests.support.toolchains import missing
+from tests.support.world import Reply, Script, World, analysis, edit, intake, reply, specification, submit, suite, write
 
 _HOME = Path.home()
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or _HOME / ".cache")

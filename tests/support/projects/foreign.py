@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentforge_toolchains import missing
-from agentforge_world import Script, World, analysis, edit, intake, reply, specification, submit, suite, write
+from tests.support.toolchains import missing
+from tests.support.world import Script, World, analysis, edit, intake, reply, specification, submit, suite, write
 
 _HOME = Path.home()
 _RUST_HOME = {

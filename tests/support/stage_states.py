@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentforge_run_states import run_state, with_fields
-
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationResolved, Event, RunStarted
 from agentforge.events.state.attempt import StageState, Submission, Turn, Verdict
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.stages import ORDER
+from tests.support.run_states import run_state, with_fields
 
 BASE = "b" * 40
 TREE = "1" * 40

@@ -11,7 +11,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).parent / "pictures"
+_FOLDER = Path(__file__).parents[2] / "tui" / "pictures"
 _TEXT = re.compile(r'<text class="[\w-]*?-(r\d+)" x="([\d.]+)" y="([\d.]+)"[^>]*>(.*?)</text>', re.DOTALL)
 _STYLE = re.compile(r"\.[\w-]*?-(r\d+) \{ (.*?) \}")
 

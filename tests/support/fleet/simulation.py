@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from tests_fleet_histories import LOST, Operation
 
 from agentforge.errors import StorageError
 from agentforge.fleet.database import Database
@@ -24,6 +23,7 @@ from agentforge.fleet.disposition import After, after_drive_failed
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.rates import Bucket
 from agentforge.fleet.worker import Plan, Worker
+from tests.support.fleet.histories import LOST, Operation
 
 _LOCKED = 8
 _HANDED_BACK = 75

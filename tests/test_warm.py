@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import agentforge_warm
 import pytest
+
+from tests.support import warm
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def _warm(*arguments: str, folder: Path, env: dict[str, str], stdin: bytes = b"", timeout_s: float = 60.0) -> object:
-    done = agentforge_warm.run(arguments, cwd=folder, env=env, stdin=stdin, timeout_s=timeout_s)
+    done = warm.run(arguments, cwd=folder, env=env, stdin=stdin, timeout_s=timeout_s)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import yaml
 
+from tests.support import warm
+
 TEXTKIT = '''"""Small text functions."""
 
 
@@ -199,7 +201,7 @@ class World:
         results: where results of test runs are kept between tests of the same repository path, None = in the home.
         environ: variables on top of the minimal ones.
         fresh: whether every command starts an interpreter, as a user's does; else it comes from a process that has imported the
-            program before, where there is one (`agentforge_warm`).
+            program before (see `warm`).
     """
 
     repo: Path
@@ -248,8 +250,7 @@ class World:
     ) -> Done:
         """Run one command line to its end."""
         folder, environ = cwd or self.repo, {**self.env, **(env or {})}
-        warm = None if self.fresh else sys.modules.get("agentforge_warm")
-        if warm is not None:
+        if not self.fresh:
             done = warm.run(arguments, cwd=folder, env=environ, stdin=stdin, timeout_s=_PATIENCE_S)
         else:
             command = [sys.executable, "-m", "agentforge", *arguments]
@@ -325,20 +326,28 @@ class World:
 
 
 def make_world(
-    repo: Path, home: Path, *, pycache: Path, results: Path | None = None, git: bool = True, plugins: bool = False
+    repo: Path,
+    home: Path,
+    *,
+    pycache: Path,
+    results: Path | None = None,
+    git: bool = True,
+    plugins: bool = False,
+    fresh: bool = False,
 ) -> World:
     """Put the small repository at `repo` (whatever stood there goes) and make a home.
 
     Args:
         plugins: whether the project's python is looked for, its pytest loads the plugins that it finds, and every command
             starts an interpreter, as at a user's; each of them doubles what a run costs.
+        fresh: whether every command starts an interpreter all the same.
     """
     shutil.rmtree(repo, ignore_errors=True)
     (repo / "tests").mkdir(parents=True)
     home.mkdir(parents=True, exist_ok=True)
     (repo / "textkit.py").write_text(TEXTKIT)
     (repo / "tests" / "test_textkit.py").write_text(TEST_TEXTKIT)
-    world = World(repo=repo, home=home, pycache=pycache, results=results, fresh=plugins)
+    world = World(repo=repo, home=home, pycache=pycache, results=results, fresh=fresh or plugins)
     if not plugins:
         own_settings(home, "")
     if git:

@@ -1,6 +1,6 @@
 """Kill real runs at random moments, resume them, and say which did not end like the run that nobody killed.
 
-`python tests/chaos/random_kills.py --points 1000 --record FILE`; what FILE holds already is not tried again, so that a
+`python -m tests.support.kills.random_kills --points 1000 --record FILE`; what FILE holds already is not tried again, so that a
 stopped round goes on where it was. A run is killed again and again, by SIGKILL from outside, after a time that the seed
 and the number of the run decide: in the middle of any instruction, of a git call, of a test run. Each kill is a point;
 every kill is followed by a resume, which the next kill may hit, and the last resume must reach the same end.
@@ -19,12 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    import tests.chaos.conftest  # noqa: F401 - makes the modules below known by their names
-
-from agentforge_ends import End, differences, end_of, not_altered, repeated, script
-from agentforge_world import REQUEST, World, children_below, make_world
+from tests.support.kills.ends import End, differences, end_of, not_altered, repeated, script
+from tests.support.world import REQUEST, World, children_below, make_world
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +57,9 @@ class Place:
         """Wipe the repository and make it again, with a new home."""
         self._made += 1
         home = self._folder / f"killed-{self._made}"
-        return make_world(self._folder / "repo", home, pycache=self._pycache, results=self._folder / "results")
+        return make_world(
+            self._folder / "repo", home, pycache=self._pycache, results=self._folder / "results", fresh=True
+        )
 
 
 def golden(place: Place) -> Golden:
