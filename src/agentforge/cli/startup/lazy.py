@@ -70,7 +70,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("evaluation.demo:demo", "Run the recorded demonstration; needs no model."),
     "completion": ("setup.completion:completion", "Print the completion script of a shell."),
 }
-"""Command -> (module:attribute under cli.commands, short help)."""
+"""Command -> (area.module:attribute under cli.commands, short help)."""
 
 _PRINT = ("--print", "-p")
 APPROVAL_MODES = ("on-request", "on-failure", "auto", "auto-edit", "never", "yolo")
