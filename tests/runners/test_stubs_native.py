@@ -10,7 +10,7 @@ from agentforge.languages.native.values import statement
 from agentforge.languages.stub_values import drawn
 from agentforge.languages.symbols import symbols_of
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations import hollow_by_text
+from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
@@ -137,8 +137,8 @@ def test_a_target_that_passes_though_the_change_is_wrong_is_hollow(project):
     base = made.tree()
     done = _GO + "\nfunc Slug(text string) string { return strings.ToLower(text) }\n"
     given = {"base_tree": base, "targets": ["slug_test.go::TestValue", "slug_test.go::TestExists"], "edits": NO_EDITS}
-    assert hollow_by_text(made.rig(), tree=made.tree({"textkit.go": done}), changed=["textkit.go"], **given) == (
+    assert hollow_targets(made.rig(), tree=made.tree({"textkit.go": done}), changed=["textkit.go"], **given) == (
         "slug_test.go::TestExists",
     )
     data = made.tree({"textkit.go": done + "\nconst Most = 3\n"})
-    assert hollow_by_text(made.rig(), tree=data, changed=["textkit.go"], **given) == ()
+    assert hollow_targets(made.rig(), tree=data, changed=["textkit.go"], **given) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentforge.languages.javascript.mutants import javascript_mutants
+from agentforge.languages.javascript.null_implementation import javascript_null
 from agentforge.languages.javascript.project import find_javascript, is_test, plan_of_words
 from agentforge.languages.javascript.runner import run_javascript
 from agentforge.languages.javascript.stubs import javascript_variants
@@ -44,6 +45,7 @@ LANGUAGE = Language(
     named_tests=plain_tests,
     holds_tests=holds_tests,
     stubs=javascript_variants,
+    null_implementation=javascript_null,
     mutants=javascript_mutants,
     examined_test="test/examined.test.js",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.languages.language import Language, ProjectFiles, RunOptions
+from agentforge.languages.python.null_implementation import python_null
 from agentforge.languages.python.plan import find_python
 from agentforge.languages.python.runner import run_python
 from agentforge.languages.python.stubs import python_variants
@@ -39,4 +40,5 @@ LANGUAGE = Language(
     find=_find,
     run=_run,
     stubs=python_variants,
+    null_implementation=python_null,
 )
