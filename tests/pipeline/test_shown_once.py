@@ -91,3 +91,45 @@ def test_the_examiner_is_told_what_is_as_before_in_one_line_and_what_the_request
     assert lines[1].startswith("- def slugify") and lines[2].startswith("- as before: def shout")
     assert lines[3].startswith("- as before, too: old_0, old_1") and lines[3].endswith("and 5 more")
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "made_by"),
+    [
+        (
+            "kit/text.py",
+            "class Pen:\n    def __init__(self, ink, width=1):\n        self.ink = ink\n\n    def draw(self):\n        return 1\n",
+            ("return 1", "return 2"),
+            "- makes Pen: def __init__(self, ink, width=1)",
+        ),
+        (
+            "kit/text.py",
+            "class Pen:\n    ink: str\n    width: int = 1\n\n    def draw(self):\n        return 1\n",
+            ("return 1", "return 2"),
+            "- makes Pen: ink: str, width: int = 1",
+        ),
+        (
+            "kit/pen.ts",
+            "export class Pen {\n  constructor(private ink: string) {}\n  draw(): number {\n    return 1\n  }\n}\n",
+            ("return 1", "return 2"),
+            "- makes Pen: constructor(private ink: string)",
+        ),
+        (
+            "kit/pen.rs",
+            "pub struct Pen {}\n\nimpl Pen {\n    pub fn new(ink: i32) -> Self {\n        Pen {}\n    }\n\n    pub fn draw(&self) -> i32 {\n        1\n    }\n}\n",
+            ("        1\n", "        2\n"),
+            "- makes Pen: pub fn new(ink: i32) -> Self",
+        ),
+    ],
+)
+def test_the_examiner_is_told_how_the_objects_are_made_whose_methods_changed(
+    runtime: Callable[..., Runtime], path: str, before: str, after: tuple[str, str], made_by: str
+) -> None:
+    made = runtime()
+    (made.worktree / path).write_text(before)
+    base = made.guard.tree()
+    (made.worktree / path).write_text(before.replace(*after))
+    facts = {"changes": [{"path": path, "status": "modified"}], "test_files": []}
+    trees = {"baseline": base, "green": made.guard.tree()}
+    state = inside("deliver", request="Draw twice.", facts={"green": facts}, trees=trees)
+    assert interface(state, made).split("\n").count(made_by) == 1

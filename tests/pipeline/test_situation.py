@@ -54,13 +54,13 @@ def test_findings_answers_refused_draft_and_diff_come_in_this_order() -> None:
     assert list(pieces) == [
         "answers of a human",
         "findings to repair (measured)",
-        "your last submission, refused (send the fields that change; the others stay as they are)",
+        "your last submission, refused (send only the fields and list entries that change, the rest stays)",
         "your changes so far",
     ]
     assert pieces["findings to repair (measured)"] == "- [holds] a.b: no\n- [human] too wide"
     assert (
         pieces["answers of a human"],
-        pieces["your last submission, refused (send the fields that change; the others stay as they are)"],
+        pieces["your last submission, refused (send only the fields and list entries that change, the rest stays)"],
     ) == ("- Which? -> a", "goal: x")
 
 

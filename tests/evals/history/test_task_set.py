@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentforge.cli.commands import histories
+from agentforge.cli.commands.evaluation import histories
 from agentforge.cli.startup.entry import run
 from agentforge.config.settings import load
 from agentforge.errors import EXIT_INTERRUPTED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.toolbox import _git
 from agentforge.toolbox._arguments import flag, text, texts
+from agentforge.toolbox.git import _git
 from agentforge.tools.base import FLAG, TEXT, TEXTS, Observation, Tool, ToolContext, ToolError, failed, takes
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from agentforge.toolbox import _files, _git
+from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import text
+from agentforge.toolbox.git import _git
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from agentforge.app.history.fork import fork as make_fork
-from agentforge.cli.commands.resume import drive_on
+from agentforge.cli.commands.tasks.resume import drive_on
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.toolbox import _git
+from agentforge.toolbox.git import _git
 from agentforge.tools.base import Observation, Tool, ToolContext, takes
 
 _MOST = 200

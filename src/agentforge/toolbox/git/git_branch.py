@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.toolbox import _git
 from agentforge.toolbox._arguments import text
+from agentforge.toolbox.git import _git
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 
 

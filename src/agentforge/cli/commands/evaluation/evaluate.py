@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agentforge.cli.commands import histories, suites, trials
+from agentforge.cli.commands.evaluation import histories, suites, trials
 
 
 @click.group(

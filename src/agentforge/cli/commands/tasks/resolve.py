@@ -8,7 +8,7 @@ import click
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.tasks import answers
-from agentforge.cli.commands.resume import drive_on
+from agentforge.cli.commands.tasks.resume import drive_on
 from agentforge.cli.running.follow import settle, show_result, somebody_is_here, user_name
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import Form

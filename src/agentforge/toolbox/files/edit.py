@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
-from agentforge.toolbox._mismatch import explain
+from agentforge.toolbox.files._mismatch import explain
 from agentforge.tools.base import FLAG, TEXT, Observation, Tool, ToolContext, ToolError, failed, takes
 from agentforge.workspace.files.file_access import TextFile
 

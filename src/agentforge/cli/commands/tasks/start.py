@@ -187,7 +187,7 @@ def _start_one(
     other = _known_task(place, given["compare_to"])
     code = follow(begin, place=place, form=form, compare_to=other, show=show)
     if other and begun and form == "text":
-        from agentforge.cli.commands.compare import show_comparison
+        from agentforge.cli.commands.history.compare import show_comparison
 
         show_comparison(place, other, begun[-1].state.identity.run_id)
     return code

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.toolbox import _files, _git
+from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, number, text
+from agentforge.toolbox.git import _git
 from agentforge.tools.base import COUNT, FLAG, TEXT, Observation, Tool, ToolContext, takes
 
 
