@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, inside
 
 from agentforge.context.packer import fill
 from agentforge.events.state.run_state import RunState
@@ -16,6 +14,8 @@ from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.model.prompt_text import holds
 from agentforge.pipeline.model.runtime import Runtime
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, inside
 
 REQUEST = "Add slugify. It must hold:\n\n- slugify('A b') gives 'a-b'\n\nOne hyphen joins words."
 
