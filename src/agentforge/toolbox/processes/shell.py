@@ -17,6 +17,7 @@ _TIMEOUT_S = 120
 _LONGEST_TIMEOUT_S = 600
 _FIRST_LOOK_S = 0.3
 _LOCKED_REPOSITORY = re.compile(r"\.git/.*Read-only file system")
+_REPOSITORY_OUT_OF_SIGHT = re.compile(r"(?m)^(fatal: not a git repository): \S.*/\.git/worktrees/.*$")
 
 
 def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
@@ -34,6 +35,8 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     if "timeout" in arguments and wanted_s > longest:
         bound = f"{observation.summary}; the longest timeout is {longest} s, not {wanted_s} s"
         observation = replace(observation, summary=bound)
+    if _REPOSITORY_OUT_OF_SIGHT.search(observation.text):
+        observation = _without_repository(observation, context)
     if done.exit_code and _LOCKED_REPOSITORY.search(done.text):
         observation = _with_way_to_commit(observation, context)
     if done.undone:
@@ -89,6 +92,13 @@ def _with_way_to_commit(observation: Observation, context: ToolContext) -> Obser
         text=f"{observation.text.rstrip()}\n{told}",
         next_actions=("git_commit(message=..., paths=[...])",),
     )
+
+
+def _without_repository(observation: Observation, context: ToolContext) -> Observation:
+    """A command asked git in a linked worktree, whose repository it does not see: say so without the path, and what to ask."""
+    ways = "What changed stands in the context." if context.git is None else "git_status, git_diff and git_log do."
+    text = _REPOSITORY_OUT_OF_SIGHT.sub(r"\1 (or any of the parent directories): .git", observation.text).rstrip()
+    return replace(observation, text=f"{text}\nCommands do not see the repository here. {ways}")
 
 
 def _without_protected(observation: Observation, undone: tuple[str, ...]) -> Observation:
