@@ -18,7 +18,7 @@ from agentforge.guest.host import host
 from agentforge.guest.report import GuestReport
 from agentforge.workspace.sandbox.box import Box, Unconfined, choose
 
-AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
+AGENT = Path(__file__).parents[1] / "support" / "guest_agent.py"
 needs_walls = pytest.mark.needs("bwrap")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.languages.native.source import functions, native_tree
 from agentforge.languages.native.values import statement
@@ -14,6 +13,7 @@ from agentforge.verification.counterexamples.null_implementations import hollow_
 from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
+from tests.support.toolchains import need
 
 _GO = 'package textkit\n\nimport "strings"\n\ntype Stack struct{ items []int }\n\nfunc (s *Stack) Len() int { return len(s.items) }\n\nfunc Shout(text string) (out string, err error) { return strings.ToUpper(text), nil }\n'
 _GO_TEST = 'package textkit\n\nimport "testing"\n\nfunc TestStrong(t *testing.T) {\n\tif got := Slug("A B"); got != "a-b" {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestWeak(t *testing.T) {\n\tif Slug("A B") == "A B" {\n\t\tt.Fatal("the same")\n\t}\n}\n\nfunc TestRefuses(t *testing.T) {\n\tdefer func() {\n\t\tif recover() == nil {\n\t\t\tt.Fatal("no panic")\n\t\t}\n\t}()\n\tSlug("")\n}\n'

@@ -299,6 +299,7 @@ def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping
     from agentforge.workspace.sandbox.box import choose
 
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
+    hidden = (*hidden, *settings.folders("sandbox.hidden"))
     return choose(kind, environ, network=_network(settings), hidden=hidden)
 
 

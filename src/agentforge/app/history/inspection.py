@@ -57,7 +57,10 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
     if show == "artifact":
         return _artifacts(records, step)
     wanted = ("ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished")
-    return [item for item in records if item["type"] in wanted]
+    found = [item for item in records if item["type"] in wanted]
+    return found or [
+        item for item in records if step and item["type"] == "ArtifactSubmitted"
+    ]  # no model took part in it
 
 
 def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:

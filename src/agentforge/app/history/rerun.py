@@ -181,7 +181,9 @@ class _AtTree:
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
     settings = load(git.top, environ)
-    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    sandbox = choose(
+        cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+    )
     at = cast("Git", _AtTree(git))
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     supplied = state.identity.digests.get("tests")

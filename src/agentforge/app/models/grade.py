@@ -290,7 +290,9 @@ def _rig(settings: Settings) -> Iterator[Rig]:
             plan=TestPlan(runner="pytest", interpreter=sys.executable),
             git=Git.open(repo),
             mount_at=repo,
-            sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+            sandbox=choose(
+                cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+            ),
             scratch=repo.with_name("scratch"),
             timeout_s=15.0,
             cache=None,

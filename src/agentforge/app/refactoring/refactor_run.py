@@ -144,7 +144,9 @@ def tested(change: Refactoring, *, settings: Settings) -> TestResult:
             plan=change.tests,
             git=change.git,
             mount_at=change.git.top,
-            sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+            sandbox=choose(
+                cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+            ),
             scratch=Path(folder),
             timeout_s=change.tests.timeout_s,
         )
