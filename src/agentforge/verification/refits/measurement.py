@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.mutant import Mutant
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of
 from agentforge.testing.outcome import without_parameters
 from agentforge.underway import underway
