@@ -222,9 +222,11 @@ def test_a_process_that_was_killed_leaves_the_run_free_and_its_records_whole(tas
     assert [record.fence for record in read(task_folder)] == [1, 1, 2]
 
 
-def test_whoever_goes_on_removes_the_blob_that_a_killed_writer_left_half_written(finished_run, clock):
-    digest = next(path.parent.name + path.name for path in (finished_run / "blobs").glob("??/*"))
-    half = finished_run / "blobs" / digest[:2] / f".{digest[2:]}.z.5139.140485193042816.tmp"
+@pytest.mark.parametrize("place", ["blobs/{0}", "", "artifacts/phases/analyze", "escalations", "quarantine"])
+def test_whoever_goes_on_removes_what_a_killed_writer_left_half_written(finished_run, clock, place):
+    (blob, *_) = (finished_run / "blobs").glob("??/*")
+    half = finished_run / place.format(blob.parent.name) / ".views.json.5139.140485193042816.tmp"
+    half.parent.mkdir(parents=True, exist_ok=True)
     half.write_bytes(b"hal")
     with RunLog.open(finished_run, clock=clock):
         pass

@@ -97,7 +97,7 @@ class ForkServer:
             child = self._children.pop(ended.si_pid)
             _tell(child.told, ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status)
             os.close(child.told)
-            with open(child.imported, encoding="utf-8") as names:
+            with os.fdopen(child.imported, encoding="utf-8") as names:
                 self._missed.update(names.read().split())
             os.waitpid(ended.si_pid, 0)
 

@@ -77,7 +77,7 @@ class Forks:
                     socket.send_fds(self._socket(), [message], [errors.fileno(), pipe])
         finally:
             os.close(pipe)
-        return Fork(open(told, encoding="ascii"))
+        return Fork(os.fdopen(told, encoding="ascii"))
 
     def close(self) -> None:
         """End the server, once nothing runs any more."""

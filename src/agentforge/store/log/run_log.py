@@ -23,7 +23,7 @@ from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before
-from agentforge.store.log.files import make_folder, replace_file, storage_error, sync_folder, write_all
+from agentforge.store.log.files import make_folder, remove_halves, replace_file, storage_error, sync_folder, write_all
 from agentforge.store.log.intact import refuse_cut, what_is_left
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, LogScan, begin
@@ -250,7 +250,7 @@ class RunLog:
             state=state, head=scan.head, length=scan.length, size_bytes=scan.size_bytes, at=scan.at
         )
         self._lease.raise_above(scan.fence)
-        self.blobs.remove_halves()
+        remove_halves(self.folder)
         whole = projector.settled() and not self._lease.after_power_cut
         self._projector = projector if whole else self._views.replayed(self.folder, self.blobs)
         if scan.torn:
