@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agentforge.fleet.forks import Forks
+from tests.support import world as kit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def forks(fleet: ModuleType, tmp_path: Path) -> Iterator[tuple[Forks, Any]]:
-    world = fleet._world(tmp_path)
+    world = fleet._world(tmp_path, fresh=False)
     found = Forks(world.env)
     yield found, world
     found.close()
@@ -28,7 +28,6 @@ def forks(fleet: ModuleType, tmp_path: Path) -> Iterator[tuple[Forks, Any]]:
 
 def queued(world: Any) -> str:
     """A task of one question, not driven yet."""
-    kit = sys.modules["agentforge_world"]
     asked = kit.submit(kit.intake("analyze", examples=[]))
     answered = kit.submit(kit.analysis(findings=["shout upper-cases: textkit.py:4"]))
     model = world.model({"intake": [kit.reply(asked)], "analyze": [kit.reply(answered)]})
