@@ -1,6 +1,6 @@
 """What other agents still know of a conversation, beside AgentForge: the same hundred turns, the same facts, one scripted model.
 
-    python bench/peers_memory.py [--turns 100] [--window 32000] [--only llm,pi,codex] [--place DIR] [--json]
+    python -m bench.peers_memory [--turns 100] [--window 32000] [--only llm,pi,codex] [--place DIR] [--json]
 
 Every turn is a process of its own that goes on with the last session (`run --continue` and what the others call it). The first
 turn plants facts in its message, in files that are read and in what a command prints; the others read a file of 60 functions. A
@@ -20,14 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from conversation import Sent
-from dialects import Asked, Desk, Say, open_desk
-from memory import AFTER, EACH, needle, table
-from peers import DONE, cache
-from rivals import WINDOW, Rival, ours, rivals
-from scenes import make_repository
+from bench.conversation import Sent
+from bench.dialects import Asked, Desk, Say, open_desk
+from bench.memory import AFTER, EACH, needle, table
+from bench.peers import DONE, cache
+from bench.rivals import WINDOW, Rival, ours, rivals
+from bench.scenes import make_repository
 
 KINDS = ("first message", "tool result", "output of a command")
 _NEEDLE = re.compile(r"needle-[a-z]+-\d-[0-9a-f]{8}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, edit, good_script, reply, specification, submit
+from tests.support.world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, edit, good_script, reply, specification, submit
 
 if TYPE_CHECKING:
-    from agentforge_world import Done, Script, World
+    from tests.support.world import Done, Script, World
 
 FLIPPED = TEST_SLUGIFY.replace('"hello-world"', '"Hello-World"').replace('== "a"', '== "A"')
 KEEPS_CAPITALS = SLUGIFY.replace("text.lower().split()", "text.split()")

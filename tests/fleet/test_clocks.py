@@ -15,6 +15,7 @@ import pytest
 from agentforge.fleet.database import open_database
 from agentforge.fleet.ledger import Ledger
 from agentforge.store.log.reader import read
+from tests.support import world as kit
 
 _PATIENCE_S = 240.0
 _SETTINGS = "[fleet]\nlease_s = 2.0\nperiod_s = 0.1\n"
@@ -42,8 +43,7 @@ datetime.datetime = _Skewed
 @pytest.fixture
 def world(fleet: ModuleType, tmp_path: Path) -> Any:
     """A repository whose model answers one question about it, and a home with settings for short leases."""
-    made = fleet._world(tmp_path)
-    kit = sys.modules["agentforge_world"]
+    made = fleet._world(tmp_path, fresh=False)
     asked = kit.submit(kit.intake("analyze", examples=[]))
     answered = kit.submit(kit.analysis(findings=["shout upper-cases: textkit.py:4"]))
     model = made.model({"intake": [kit.reply(asked)], "analyze": [kit.reply(answered)]}).removeprefix("scripted/")

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import inside
 
 from agentforge.events.kinds import EscalationResolved
 from agentforge.events.kinds.choices import choices_of, taken
@@ -30,6 +28,8 @@ from agentforge.pipeline.facts.contradictions import found_after, found_in, stat
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 from agentforge.verification.examples.claims import Claim
+from tests.support.run_states import with_fields
+from tests.support.stage_states import inside
 
 REQUEST = "Add slug(text) to kit.py: words are joined. slug('A b') -> 'a-b', slug('') -> ''."
 PATH = "tests/test_slug.py"

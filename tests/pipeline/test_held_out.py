@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import SPEC, before, failed
 
 from agentforge.events.kinds import EscalationResolved
 from agentforge.events.state.run_state import Escalation
@@ -16,6 +14,8 @@ from agentforge.pipeline.facts.held_out import claims_of, shown_examples, split_
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import SPEC, before, failed
 
 EXAMPLES = [
     {"requirement": "REQ-001", "call": "slugify('A b')", "returns": "'a-b'"},

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import BASELINE, before, inside
 
 from agentforge.contracts.check import check
 from agentforge.events.state.attempt import Submission
@@ -17,6 +15,8 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import superseded_tests
 from agentforge.pipeline.repairs.table import Mended, mended
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import BASELINE, before, inside
 
 Make = Callable[..., Runtime]
 

@@ -63,4 +63,4 @@ def test_listing_imports_nothing_and_finding_only_what_is_asked() -> None:
         "print(before, sorted(m for m in sys.modules if m.startswith('agentforge.toolbox.')))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set() ['agentforge.toolbox.submit_artifact']"
+    assert done.stdout.strip() == "set() ['agentforge.toolbox.task', 'agentforge.toolbox.task.submit_artifact']"

@@ -1,4 +1,4 @@
-"""Proves toolbox/read_file.py."""
+"""Proves toolbox/files/read_file.py."""
 
 from __future__ import annotations
 

@@ -258,7 +258,9 @@ def _report(git: Git, paths: Sequence[str], wish: Wish, *, settings: Settings) -
     report = run_checks(
         git.top,
         mount_at=git.top,
-        sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+        sandbox=choose(
+            cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+        ),
         paths=paths,
         checks=chosen_checks(disabled=texts(table.get("disable")), project=git.top if trusted else None),
         interpreter=detect(git.top, settings=settings.table("test"), environ=wish.environ).tools_python or None,

@@ -177,7 +177,9 @@ def _report(
     return run_checks(
         checkout,
         mount_at=git.top,
-        sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+        sandbox=choose(
+            cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+        ),
         paths=paths,
         checks=[check for check in checks if only is None or check.name == only],
         interpreter=detect(git.top, settings=settings.table("test"), environ=environ).tools_python or None,

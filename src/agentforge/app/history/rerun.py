@@ -20,7 +20,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunIdentity, RunState
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.pipeline.facts.measurements import measure, measure_base
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.plugins.stage_order import writers
@@ -181,7 +181,9 @@ class _AtTree:
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
     settings = load(git.top, environ)
-    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    sandbox = choose(
+        cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+    )
     at = cast("Git", _AtTree(git))
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     supplied = state.identity.digests.get("tests")

@@ -26,7 +26,7 @@ from agentforge.session.together import side_by_side
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import run_folder
-from agentforge.toolbox.apply_patch import TOOL
+from agentforge.toolbox.files.apply_patch import TOOL
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import Worktree, create, worktree_of

@@ -82,7 +82,8 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     """
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
-    sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=(data_dir(environ),))  # type: ignore[arg-type] # checked by the settings
+    hidden = (data_dir(environ), *settings.folders("sandbox.hidden"))
+    sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=hidden)  # type: ignore[arg-type] # checked by the settings
     limit = max(_TIME_LIMIT_S, plan.timeout_s)
     return Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=limit)
 
