@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.languages.language import Language
+from agentforge.languages.python.mutants import python_mutants
 from agentforge.languages.python.null_implementation import python_null
 from agentforge.languages.python.plan import find_python
 from agentforge.languages.python.runner import run_python
@@ -18,4 +19,5 @@ LANGUAGE = Language(
     run=run_python,
     stubs=python_variants,
     null_implementation=python_null,
+    mutants=python_mutants,
 )
