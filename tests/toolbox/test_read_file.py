@@ -29,7 +29,9 @@ def test_a_whole_small_file_needs_no_next_action(call: Call) -> None:
 
 
 def test_numbers_cost_little_and_tell_where_every_line_stands(call: Call, project: Path) -> None:
-    lines = [line for number in range(60) for line in (f"def part_{number}(value):", f"    return {number}", "", "", "")]
+    lines = [
+        line for number in range(60) for line in (f"def part_{number}(value):", f"    return {number}", "", "", "")
+    ]
     lines[7] = "  "  # white space is shown as it is
     (project / "parts.py").write_text("\n".join(lines) + "\n")
     seen = call("read_file", path="parts.py")
