@@ -47,7 +47,7 @@ from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
-    from agentforge.suite.test_environment import Rig
+    from agentforge.suite import Rig
     from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
 
 _LEAST_STEP_TOKENS = 4000
@@ -356,8 +356,7 @@ def _rig(
 
     @lru_cache(maxsize=1)
     def rig() -> Rig:
-        from agentforge.suite.detection import detect
-        from agentforge.suite.test_environment import Rig
+        from agentforge.suite import Rig, detect
 
         state = now()
         worktree = Path(state.identity.worktree)

@@ -19,7 +19,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_scope, product_symbols, superseded_tests, vanished_names
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
-from agentforge.suite.test_environment import run_tree
+from agentforge.suite import run_tree
 from agentforge.testing.coverage import bits_of, traced_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.counterexamples.mutants import killed_by

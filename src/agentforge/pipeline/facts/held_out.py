@@ -23,7 +23,7 @@ from agentforge.pipeline.ledger.promises import claims_of_asks, decided
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits
+from agentforge.suite import Edits
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured

@@ -43,7 +43,7 @@ from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
-from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.suite import Rig, run_tree
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol, exists, modules
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of

@@ -16,7 +16,7 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.javascript.project import is_test
 from agentforge.languages.javascript.source import definitions, is_javascript, parsed
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim

@@ -48,7 +48,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.text.hygiene import clean
-from agentforge.session.performer import last_words
+from agentforge.session import last_words
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
