@@ -12,7 +12,7 @@ from agentforge.pipeline.facts.examples import literals, missing_in, touched_in
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import texts
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.plain_check import claim_looks

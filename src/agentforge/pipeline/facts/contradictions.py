@@ -18,7 +18,7 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.asks import asks_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, items
-from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.suite import Edits, Rig, run_tree
 from agentforge.verification.examples.assertions import (
     Assertion,
     assertions,
