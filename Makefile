@@ -41,20 +41,20 @@ demo: setup ## Run the demonstration: a real repository, recorded replies.
 	.venv/bin/agentforge demo
 
 bench: setup ## Measure start, step, memory, what a verdict costs, the fleet (TASKS=8) and runs that travel (RUNS=1000).
-	$(PYTHON) bench/run.py
-	$(PYTHON) bench/verifier.py
-	$(PYTHON) bench/fleet.py --tasks $(or $(TASKS),8)
-	$(PYTHON) bench/travel.py --runs $(or $(RUNS),1000)
+	$(PYTHON) -m bench.run
+	$(PYTHON) -m bench.verifier
+	$(PYTHON) -m bench.fleet --tasks $(or $(TASKS),8)
+	$(PYTHON) -m bench.travel --runs $(or $(RUNS),1000)
 
 bench-peers: setup ## Do the same work with other agents, installed by name, and print the ratios; ARGS="--quick".
-	$(PYTHON) bench/peers.py $(ARGS)
-	$(PYTHON) bench/peers_memory.py $(if $(findstring --quick,$(ARGS)),--turns 5)
+	$(PYTHON) -m bench.peers $(ARGS)
+	$(PYTHON) -m bench.peers_memory $(if $(findstring --quick,$(ARGS)),--turns 5)
 
 bench-defects: setup ## Show the 25 defects of the older harness on itself, and the same stimulus on us; ARGS="--only 4,9".
-	$(PYTHON) bench/defects.py $(ARGS)
+	$(PYTHON) -m bench.defects $(ARGS)
 
 chaos: setup ## Kill runs at 1,000 random moments and at every durable write; fail every write; goes on where it stopped.
-	$(PYTHON) tests/chaos/random_kills.py --points $(or $(POINTS),1000) --record build/kills.jsonl
+	$(PYTHON) -m tests.support.kills.random_kills --points $(or $(POINTS),1000) --record build/kills.jsonl
 	$(PYTHON) -m pytest -m chaos
 
 evals: setup ## Play the project's whole task set with its scripted answers; all must be right. Minutes.
@@ -91,7 +91,7 @@ golden: setup ## Regenerate what is generated: docs/cli.md, docs/agentforge.1, d
 	$(PYTHON) scripts/architecture.py
 	$(PYTHON) scripts/overview.py
 	$(PYTHON) scripts/plots.py
-	$(PYTHON) tests/golden/regenerate.py
+	$(PYTHON) -m tests.golden.regenerate
 
 pictures: setup ## Record `agentforge demo` anew as docs/pictures/demo.cast, and draw the film of it; copy the pictures of the screen.
 	.venv/bin/python -m pip --version >/dev/null 2>&1 && .venv/bin/python -m pip install -q pyte || uv pip install -q --python $(PYTHON) pyte

@@ -2,7 +2,7 @@
 
 Few tokens are no goal by themselves: they were had by forgetting. What is remembered is measured by memory.py.
 
-python bench/conversation.py [--steps 100] [--no-peer]
+python -m bench.conversation [--steps 100] [--no-peer]
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from counting import count, read
-from figures import Bench, Program, ours
-from processes import Sample, ended, launch, sample
-from scenes import MODULES, REQUEST, environment
+from bench.counting import count, read
+from bench.figures import Bench, Program, ours
+from bench.processes import Sample, ended, launch, sample
+from bench.scenes import MODULES, REQUEST, environment
 
 WINDOWS = (32_000, 16_000, 8_192)
 _CALLS = 2
@@ -199,7 +197,7 @@ def _same(before: str, text: str) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    from run import installed_peer, table
+    from bench.run import installed_peer, table
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=100)

@@ -1,4 +1,4 @@
-"""What the dashboard costs with 10,000 tasks and with a trail of 100,000 records: `python bench/dashboard.py [--quick]`.
+"""What the dashboard costs with 10,000 tasks and with a trail of 100,000 records: `python -m bench.dashboard [--quick]`.
 
 The real server runs over repositories that are made for it. Measured are the CPU seconds of the server for each page, and its
 memory. A limit is what the page is meant to stay below on an idle machine; nothing is judged here.
@@ -17,12 +17,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from scenes import environment
-from trail import make_repository, many_tasks, write_run
-
 from agentforge.dashboard.ground import Repository
+from bench.scenes import environment
+from bench.trail import make_repository, many_tasks, write_run
 
 _LONG, _SHORT = (10_000, 100_000), (300, 5_000)
 _RUN = "task-20260101-long"

@@ -1,6 +1,6 @@
 """`make bench-defects`: what the older harness does wrong, shown on the program itself, and the same stimulus given to us.
 
-    python bench/defects.py [--only 1,4,12] [--json | --markdown] [--no-peer]
+    python -m bench.defects [--only 1,4,12] [--json | --markdown] [--no-peer]
 
 Both programs get the same settings file, the same repository, the same words and the same answers of a provider on loopback; one
 judgement (stimuli.py) says of each whether the defect shows. Nobody is there to be asked, nothing but loopback can be reached.
@@ -21,10 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_BENCH = Path(__file__).parent
-sys.path[:0] = [str(_BENCH), str(_BENCH.parent / "tests" / "loopback")]
-
-from server import Asked, LoopbackProvider, Say  # type: ignore[import-not-found] # noqa: E402 - behind the path
+from tests.support.loopback.provider import Asked, LoopbackProvider, Say
 
 DONE = "all-of-it-is-done"
 _PATIENCE_S = 120.0
@@ -201,8 +198,8 @@ def table(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play and print; 1 when a defect shows with us."""
-    from run import installed_peer
-    from stimuli import STIMULI
+    from bench.run import installed_peer
+    from bench.stimuli import STIMULI
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="Numbers, by comma.")

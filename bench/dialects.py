@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from counting import read
+from bench.counting import read
 
 _READS = ("read_file", "read", "view_file")
 _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_command")

@@ -1,8 +1,8 @@
 """What an examiner's tests see: of dishonest solutions that measurement alone lets pass, and of the honest ones beside them.
 
-    python bench/examiner.py                              every case of the corpus with a trick, and those of bench/tricks
-    python bench/examiner.py --write-prompts DIR          a prompt for each case, DIR/NAME.md; replies go into another folder
-    python bench/examiner.py --replies DIR [--cases DIR]  other replies than those of bench/examined, other cases
+    python -m bench.examiner                              every case of the corpus with a trick, and those of bench/tricks
+    python -m bench.examiner --write-prompts DIR          a prompt for each case, DIR/NAME.md; replies go into another folder
+    python -m bench.examiner --replies DIR [--cases DIR]  other replies than those of bench/examined, other cases
 
 A case outside of it is a file NAME.yaml (`request`, and below `files` the texts of base/, trick/, twin/ and hidden/), or a
 folder NAME with request.md and these folders; a deleted file is an empty one with `.deleted` behind its name.

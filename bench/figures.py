@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from processes import Sample, cpu_of, ended, launch, own_cpu_s, sample
-from provider import INTAKE, Provider, serve
-from scenes import REQUEST, environment, make_repository, peer_settings, script
+from bench.processes import Sample, cpu_of, ended, launch, own_cpu_s, sample
+from bench.provider import INTAKE, Provider, serve
+from bench.scenes import REQUEST, environment, make_repository, peer_settings, script
 
 _SKIPPED = 5
 """Steps at the beginning that import what they need: not counted."""
@@ -63,9 +63,7 @@ def peer(folder: Path) -> Program:
     """agentforge-harness out of a virtual environment."""
     program = str(folder / "bin" / "agentforge")
     return Program(
-        name="agentforge-harness 0.1.3",
-        start=lambda _home: (program, "run", REQUEST),
-        version=(program, "--version"),
+        name="agentforge-harness 0.1.3", start=lambda _home: (program, "run", REQUEST), version=(program, "--version")
     )
 
 

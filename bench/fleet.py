@@ -1,8 +1,8 @@
 """Many tasks over several workers that are killed at random: is every one delivered, and none twice? And what does it cost?
 
-    python bench/fleet.py --tasks 200 --workers 4                       # SQLite
-    python bench/fleet.py --tasks 200 --workers 4 --postgres --away 5   # a PostgreSQL of its own, taken away in the middle
-    python bench/fleet.py --tasks 1000 --repositories 50 --workers 4 --light --folder F    # goes on in F where it was stopped
+    python -m bench.fleet --tasks 200 --workers 4                       # SQLite
+    python -m bench.fleet --tasks 200 --workers 4 --postgres --away 5   # a PostgreSQL of its own, taken away in the middle
+    python -m bench.fleet --tasks 1000 --repositories 50 --workers 4 --light --folder F    # goes on in F where it was stopped
 
 The tasks are whole deliveries by scripted replies; results of equal test runs are shared within a repository, so what is measured
 is the fleet. Processor time is that of all workers and of everything they started, killed ones included, as the kernel counts it.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import importlib.util
 import json
 import os
 import random
@@ -29,9 +28,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from own_postgres import NoPostgres, Postgres, postgres
+from bench.own_postgres import NoPostgres, Postgres, postgres
+from tests.support.world import World, make_world
 
 __all__ = ["Figures", "NoPostgres", "Postgres", "measure_queue", "postgres", "run_fleet"]
 _SETTINGS = "[fleet]\nlease_s = {lease}\nperiod_s = 0.25\ncrashes = 25\n"
@@ -211,20 +209,12 @@ def measure_queue(url: str, *, queued: int, rounds: int = 20) -> QueueFigures:
     )
 
 
-def _world(folder: Path, number: int = 0, of: int = 1, *, plugins: bool = False) -> Any:
+def _world(folder: Path, number: int = 0, of: int = 1, *, plugins: bool = False, fresh: bool = True) -> World:
     """One repository of several, and the home that all of them share; it is made where it does not stand yet."""
-    module = sys.modules.get("agentforge_world")
-    if module is None:
-        path = Path(__file__).resolve().parents[1] / "tests" / "e2e" / "world.py"
-        spec = importlib.util.spec_from_file_location("agentforge_world", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["agentforge_world"] = module
-        spec.loader.exec_module(module)
     repo, home, pycache = folder / (f"repo-{number:03}" if of > 1 else "repo"), folder / "home", folder / "pycache"
     if (repo / ".agentforge").exists():
-        return module.World(repo=repo, home=home, pycache=pycache, fresh=plugins)
-    world = module.make_world(repo, home, pycache=pycache, plugins=plugins)
+        return World(repo=repo, home=home, pycache=pycache, fresh=fresh or plugins)
+    world = make_world(repo, home, pycache=pycache, plugins=plugins, fresh=fresh)
     world.settings(_PROJECT)
     return world
 

@@ -1,6 +1,6 @@
 """A repository of 50,000 files and 1 GB beside a small one: what each part of the same run costs, in processor seconds.
 
-    python bench/large_repository.py [--quick] [--json] [--folder F] [--files 50000] [--mb 1000]
+    python -m bench.large_repository [--quick] [--json] [--folder F] [--files 50000] [--mb 1000]
 
 One request is delivered in both by the same scripted replies. Every event of the run is a mark: what was used since the one
 before, of the program itself and of everything that it started, is put to the part that ended there. Both have the same tests.
@@ -19,11 +19,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+from bench.fleet import _world
+from bench.verifier import adopt, cpu_s
+from tests.support import world as kit
 
-from fleet import _world
-from verifier import adopt, cpu_s
-
+_ROOT = Path(__file__).parents[1]
 _QUICK = ["--files", "6000", "--mb", "12"]
 _MODULES_OF_TEN = 3
 """Of ten files so many are source; the others hold data that no program reads."""
@@ -106,8 +106,8 @@ def measured(place: Path) -> dict[str, Any]:
     """Run the request twice, each time in a process of its own: what is measured once for a commit is known to the second."""
     found: dict[str, Any] = {}
     for name in ("first", "next"):
-        command = [sys.executable, __file__, "--run", str(place)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "bench.large_repository", "--run", str(place)]
+        done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
         found[name] = json.loads(done.stdout)
@@ -181,12 +181,11 @@ def _seconds(one: Mapping[str, Any], kinds: tuple[str, ...] | None) -> float:
 
 
 def _request() -> str:
-    return sys.modules["agentforge_world"].REQUEST
+    return kit.REQUEST
 
 
 def _replies() -> dict[str, Any]:
     """A delivery, with searches, reading and a command on the way."""
-    kit = sys.modules["agentforge_world"]
     looks = [
         ("grep", {"pattern": "def mumble"}), ("glob", {"pattern": "**/test_*.py"}),
         ("read_file", {"path": "textkit.py"}), ("find_symbol", {"name": "initials"}),

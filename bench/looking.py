@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from defects import Ground
-from server import Asked  # type: ignore[import-not-found]
+from bench.defects import Ground
+from tests.support.loopback.provider import Asked
 
 Seen = tuple[bool, str]
 """Whether a defect shows, and what was seen."""

@@ -1,7 +1,7 @@
 """What a conversation remembers: needles in the first message, a piped diff, an attachment, results of tools and answers of
 subagents, looked for in the requests that go to the model 5, 20 and 100 turns later.
 
-python bench/memory.py [--turns 100] [--only NAME] [--json]
+python -m bench.memory [--turns 100] [--only NAME] [--json]
 
 The program is the real one, the model a server on loopback that answers by a script. Where it is asked for a summary it names the
 needles that stand in the request, as a model would that keeps what it is told to keep; `no summariser` refuses that request.
@@ -23,11 +23,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from conversation import Sent
-from counting import read
-from scenes import environment, make_repository
+from bench.conversation import Sent
+from bench.counting import read
+from bench.scenes import environment, make_repository
 
 KINDS = ("first message", "piped diff", "attachment", "tool result", "subagent's answer")
 AFTER = (5, 20, 100)

@@ -1,6 +1,6 @@
 """`make bench-peers`: the same work for AgentForge and other agents, against our own provider on loopback, in one run.
 
-    python bench/peers.py [--quick] [--json | --markdown] [--only harness,llm,pi,codex] [--place DIR]
+    python -m bench.peers [--quick] [--json | --markdown] [--only harness,llm,pi,codex] [--place DIR]
 
 Every program is installed by name into a folder under --place (default: the user's cache). It gets a home of its own, a fresh
 repository, and no way to the network. CPU is user + system of the program and of the children that it waited for; tokens are
@@ -22,13 +22,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from conversation import Sent
-from counting import count, rule
-from dialects import Asked, Desk, Say, Script, open_desk
-from rivals import Rival, ours, rivals
-from scenes import MODULES, REQUEST, make_repository
+from bench.conversation import Sent
+from bench.counting import count, rule
+from bench.dialects import Asked, Desk, Say, Script, open_desk
+from bench.rivals import Rival, ours, rivals
+from bench.scenes import MODULES, REQUEST, make_repository
 
 DONE = "all-of-it-is-done"
 _MARK = "function_3_7"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from scenes import READ_LINES, read_arguments
+from bench.scenes import READ_LINES, read_arguments
 
 _PATIENCE_S = 60.0
 INTAKE = {

@@ -1,10 +1,10 @@
 """Context recall: does what a stage shows first hold what the true change touches? Measured on real commits, without a model.
 
-    python bench/recall.py --repos DIR                       all commits at 8,000 tokens
-    python bench/recall.py --repos DIR --budget 8000,12000,16000 --out recall.jsonl
-    python bench/recall.py --repos DIR --only pallets/jinja,urllib3/urllib3 --misses
-    python bench/recall.py --repos DIR --only half=seen --stages analyze
-    python bench/recall.py --tasks SET --stages intake,red --misses     a set of `agentforge eval from-history`
+    python -m bench.recall --repos DIR                       all commits at 8,000 tokens
+    python -m bench.recall --repos DIR --budget 8000,12000,16000 --out recall.jsonl
+    python -m bench.recall --repos DIR --only pallets/jinja,urllib3/urllib3 --misses
+    python -m bench.recall --repos DIR --only half=seen --stages analyze
+    python -m bench.recall --tasks SET --stages intake,red --misses     a set of `agentforge eval from-history`
 
 The message of a commit is the request, its parent is the repository, its change is the truth; a task of a set has its own
 request. INTAKE, whose reply may serve ANALYZE and SPEC, and ANALYZE start from the request alone; before SPEC, RED and GREEN
@@ -30,17 +30,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recall_bodies import bodies_share, edited_bodies, old_tests, reasons  # type: ignore[import-not-found]
-from recall_corpus import CORPUS, Truth, clone_of, read_corpus, read_tasks, truth_of  # type: ignore[import-not-found]
-from recall_seen import Share, files_share, lines_share, names_share, seen_in  # type: ignore[import-not-found]
-from recall_stages import STAGES, first_context, make_runtime, text_of  # type: ignore[import-not-found]
-
 from agentforge.context.minimal import StepContext
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.pipeline.model.prompt_text import specification_text
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.workspace.code.symbols import read_source
 from agentforge.workspace.files import search
+from bench.recall_bodies import bodies_share, edited_bodies, old_tests, reasons
+from bench.recall_corpus import CORPUS, Truth, clone_of, read_corpus, read_tasks, truth_of
+from bench.recall_seen import Share, files_share, lines_share, names_share, seen_in
+from bench.recall_stages import STAGES, first_context, make_runtime, text_of
 
 _ASKED = 150  # lines of the read that is simulated
 _END = 5  # lines at the end of a test file
@@ -217,7 +216,7 @@ def _later(
     misses += [f"{stage} lines ({len(gone)}) {' '.join(gone[:8])}"] if gone else []
     if stage == "spec":
         return
-    from recall_stages import _specification
+    from bench.recall_stages import _specification
 
     wanted = specification_text(_specification(truth)).split("\n")
     shown = {row.strip() for row in text.split("\n")}

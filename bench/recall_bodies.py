@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall_corpus import Truth, inline_tests  # type: ignore[import-not-found]
-from recall_seen import Seen, Share  # type: ignore[import-not-found]
-
 from agentforge.context.minimal import StepContext
 from agentforge.pipeline.context.excerpts_of_tests import tests_in
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.workspace.code.relevance import RelevantFile, rank
 from agentforge.workspace.code.symbols import Symbol, outline_of, read_source
+from bench.recall_corpus import Truth, inline_tests
+from bench.recall_seen import Seen, Share
 
 _RANKED = 8
 _OLD_TEST = 3  # lines of an old test that a new one is written after

@@ -1,6 +1,6 @@
 """The corpus of `bench/recall.py`: which commits of real projects stand for requests, and what each of them truly changed.
 
-    python bench/recall_corpus.py --repos DIR            choose the commits again, by the seed that the file records
+    python -m bench.recall_corpus --repos DIR            choose the commits again, by the seed that the file records
 
 The data file holds names and hashes only. A clone is looked for as DIR/OWNER+NAME/repo, DIR/OWNER+NAME, DIR/OWNER/NAME or
 DIR/NAME.

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recall_corpus import Truth  # type: ignore[import-not-found]
-
 from agentforge.config.contract_files import contract_set
 from agentforge.context.minimal import StepContext
 from agentforge.events.state.attempt import StageState, Turn
@@ -27,6 +25,7 @@ from agentforge.workspace.files import search
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import choose
+from bench.recall_corpus import Truth
 
 STAGES = ("intake", "analyze", "spec", "red", "green")
 
@@ -94,10 +93,7 @@ def state_before(stage: str, truth: Truth, parent: str, runtime: Runtime) -> Run
         identity=RunIdentity(run_id="task-recall", base_commit=parent, branch="agentforge/task-recall"),
         brief=Brief(request=truth.request),
         progress=Progress(stage=stage, stages=stages | {stage: StageState(status="running", attempt=1)}),
-        work=Work(
-            artifacts={name: made[name] for name in done if name in made},
-            facts={"baseline": base},
-        ),
+        work=Work(artifacts={name: made[name] for name in done if name in made}, facts={"baseline": base}),
     )
 
 

@@ -4,10 +4,10 @@ The corpus (bench/replays.yaml) names public projects and commits. Nothing of a 
 the first call makes the checkouts, you put each one's environment into it (`.venv`, `node_modules`; git ignores both there), and
 the next call plays those in which one stands. Go and Rust need none.
 
-    python bench/replays.py --mirrors DIR --work DIR                  everything that the record does not have yet
-    python bench/replays.py --mirrors DIR --work DIR --only pallets/jinja
-    python bench/replays.py --mirrors DIR --work DIR --again          those that were refused, once more
-    python bench/replays.py --work DIR --table                        the table alone, as Markdown
+    python -m bench.replays --mirrors DIR --work DIR                  everything that the record does not have yet
+    python -m bench.replays --mirrors DIR --work DIR --only pallets/jinja
+    python -m bench.replays --mirrors DIR --work DIR --again          those that were refused, once more
+    python -m bench.replays --work DIR --table                        the table alone, as Markdown
 
 --mirrors holds a git repository for each project: OWNER+NAME/repo, OWNER+NAME or NAME, bare or not. --work keeps the
 checkouts with their environments, the record (results.jsonl) and the trails; a broken-off run goes on after the record.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from scenes import environment, peer_settings
+from bench.scenes import environment, peer_settings
 
 WINDOW = 256_000
 """Tokens of the model's window, as the programs that can be told are told."""

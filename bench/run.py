@@ -1,6 +1,6 @@
 """`make bench`: the cost of starting, of a step and of memory, beside bare Python, a stdlib loop and agentforge-harness.
 
-    python bench/run.py [--quick] [--json] [--no-peer]
+    python -m bench.run [--quick] [--json] [--no-peer]
 
 All CPU figures are user + system time as the kernel counts it; nothing depends on the clock on the wall.
 """
@@ -17,14 +17,12 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from conversation import WINDOWS, conversation_rows
-from figures import Bench, Program, bare, headless, ours, peer, stdlib_loop
-from floor import over_bare_ms
-from policy import policy_rows
-from screen import screen_rows
-from trail import trail_rows
+from bench.conversation import WINDOWS, conversation_rows
+from bench.figures import Bench, Program, bare, headless, ours, peer, stdlib_loop
+from bench.floor import over_bare_ms
+from bench.policy import policy_rows
+from bench.screen import screen_rows
+from bench.trail import trail_rows
 
 _PEER = "agentforge-harness==0.1.3"
 _COLUMNS = ("AgentForge", "bare Python", "stdlib loop", "agentforge-harness 0.1.3")

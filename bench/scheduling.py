@@ -1,7 +1,7 @@
 """A fleet of many machines in a time of its own: the program's own workers and queue, over a database that takes a while.
 
-    python bench/scheduling.py --workers 1 10 50 100 200 --cost-ms 2
-    python bench/scheduling.py --workers 1 2 4 8 16 32 --concurrency 1 --per-minute 60    # what the provider allows
+    python -m bench.scheduling --workers 1 10 50 100 200 --cost-ms 2
+    python -m bench.scheduling --workers 1 2 4 8 16 32 --concurrency 1 --per-minute 60    # what the provider allows
 
 Played are time, the processes that drive runs, and how long one change keeps the database busy (measure it: `--measure URL`).
 What comes out is where the queue, and not the runs, becomes what everything waits for.
@@ -10,27 +10,14 @@ What comes out is where the queue, and not the runs, becomes what everything wai
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import statistics
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-_FLEET = Path(__file__).resolve().parents[1] / "tests" / "fleet"
-
-
-def _simulation() -> Any:
-    for name in ("histories", "simulation"):
-        full = f"tests_fleet_{name}"
-        if full not in sys.modules:
-            spec = importlib.util.spec_from_file_location(full, _FLEET / f"{name}.py")
-            assert spec is not None and spec.loader is not None
-            sys.modules[full] = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(sys.modules[full])
-    return sys.modules["tests_fleet_simulation"]
+from tests.support.fleet import simulation
 
 
 def played(
@@ -48,7 +35,6 @@ def played(
     from agentforge.fleet.database import open_database
     from agentforge.fleet.worker import Plan
 
-    simulation = _simulation()
     plan = Plan(concurrency=concurrency, lease_s=20.0, crashes=1000, period_s=period_s)
     world = simulation.World(
         seed, open_database("sqlite://"), faults=simulation.Faults(until=0.0), workers=workers, machines=workers,

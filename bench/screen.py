@@ -1,6 +1,6 @@
 """The interactive screen on a terminal of its own: CPU until its first prompt is drawn, and what a long stream costs.
 
-python bench/screen.py [--runs 5]
+python -m bench.screen [--runs 5]
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from processes import own_cpu_s
-from scenes import environment, make_repository
+from bench.processes import own_cpu_s
+from bench.scenes import environment, make_repository
 
 _PROMPT = b"for commands, @"
 _LONGEST_S = 120.0

@@ -9,10 +9,9 @@ import signal
 import subprocess
 from collections.abc import Callable
 
-from defects import DONE, Ground, Stimulus
-from looking import SLEEP, Seen, drawn, help_of, sleeping, until
-from server import Asked, Refuse, Say  # type: ignore[import-not-found]
-from stimuli_of_calls import (
+from bench.defects import DONE, Ground, Stimulus
+from bench.looking import SLEEP, Seen, drawn, help_of, sleeping, until
+from bench.stimuli_of_calls import (
     approval,
     arguments,
     background,
@@ -25,7 +24,8 @@ from stimuli_of_calls import (
     redaction,
     subagents,
 )
-from strict import problems  # type: ignore[import-not-found]
+from tests.support.loopback.provider import Asked, Refuse, Say
+from tests.support.loopback.strict import problems
 
 
 def _compaction(ground: Ground) -> Seen:

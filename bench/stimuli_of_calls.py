@@ -10,9 +10,9 @@ import sys
 import threading
 import time
 
-from defects import DONE, Ground
-from looking import SLEEP, Seen, names, results, sleeping
-from server import Asked, Refuse, Say  # type: ignore[import-not-found]
+from bench.defects import DONE, Ground
+from bench.looking import SLEEP, Seen, names, results, sleeping
+from tests.support.loopback.provider import Asked, Refuse, Say
 
 
 def approval(ground: Ground) -> Seen:

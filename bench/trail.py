@@ -12,9 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-from processes import cpu_of
-from scenes import environment
-
 from agentforge.canonical import canonical_bytes
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
@@ -27,6 +24,8 @@ from agentforge.store.log.reader import LOG
 from agentforge.store.log.records import GENESIS, read_line, write_line
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.log.snapshot import EVERY
+from bench.processes import cpu_of
+from bench.scenes import environment
 
 _AGENTFORGE = str(Path(sys.executable).with_name("agentforge"))
 _APPENDS = 300

@@ -1,6 +1,6 @@
 """What it costs that a run travels: pushes to a bare remote on this disk, many runs at one remote, two machines at once.
 
-`python bench/travel.py --runs 10000` prints one line per figure; without `--runs` a remote holds 1,000 runs at most. Remote
+`python -m bench.travel --runs 10000` prints one line per figure; without `--runs` a remote holds 1,000 runs at most. Remote
 and clones lie in a temporary folder; nothing else is touched.
 """
 

@@ -1,8 +1,8 @@
 """What becomes of tricks that were invented without reading the verifier, and of the honest solutions beside them.
 
-    python bench/unseen.py                    every case of the honest corpus that holds a trick, too; minutes
-    python bench/unseen.py js-queue-idle ...  the named ones
-    python bench/unseen.py --json FILE        also writes the rows
+    python -m bench.unseen                    every case of the honest corpus that holds a trick, too; minutes
+    python -m bench.unseen js-queue-idle ...  the named ones
+    python -m bench.unseen --json FILE        also writes the rows
 
 The model is scripted and the examiner is off: what refuses a trick here is measurement alone. Each trick looks finished: its own
 tests pass on its own code, and only the request tells that it is wrong (the tests below `hidden/` show how).

@@ -1,6 +1,6 @@
 """The cost of trust: everything that one run measures, beside the bare suite, on real projects.
 
-    python bench/verifier.py [--quick] [--json] [--only jinja2] [--detail]
+    python -m bench.verifier [--quick] [--json] [--only jinja2] [--detail]
 
 A whole run with a scripted model: base line, impact, RED with its stubs, GREEN with strength and mutants, REFACTOR, DELIVER.
 CPU seconds are ours and those of all children. The second task on the same commit shows what is measured only once.
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from real_changes import GENERATED, PROJECTS, RealChange, replies
+from bench.real_changes import GENERATED, PROJECTS, RealChange, replies
 
 FACTOR, ALLOWANCE_S = 3.0, 10.0
 MEASURED = ("baseline", "impact", "red", "green", "refactor", "deliver")

@@ -1,36 +1,23 @@
 """Fixtures and rules for every test.
 
-What several folders share can be imported by the names of `_SHARED`: the servers on loopback, the tiers of the tests, and the
-trial of the programs of other languages.
+What several folders share is in the package `tests.support`.
 """
 
 from __future__ import annotations
 
 import gc
-import importlib.util
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-if TYPE_CHECKING:
-    from agentforge_inbox import Inbox
-    from agentforge_loopback import LoopbackProvider
-
-
-def _shared(name: str, path: str) -> Any:
-    """Make a module beside the tests importable by a name of its own."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / path)
-    assert spec is not None and spec.loader is not None
-    sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
+from tests.support import tiers, toolchains
+from tests.support.loopback.inbox import Inbox, serving
+from tests.support.loopback.provider import LoopbackProvider
 
 _TESTS = Path(__file__).parent
 
@@ -39,16 +26,7 @@ settings.load_profile(
     "house"
 )  # the first example of a fresh checkout builds tables of characters, whatever runs beside it
 
-_SHARED = {
-    "agentforge_loopback": "loopback/server.py",
-    "agentforge_inbox": "loopback/inbox.py",
-    "agentforge_run_states": "support/run_states.py",
-    "agentforge_tiers": "support/tiers.py",
-    "agentforge_toolchains": "support/toolchains.py",
-    "agentforge_warm": "support/warm.py",
-}
-_LOOPBACK, _INBOX, _, _TIERS, _TOOLCHAINS, _ = (_shared(name, path) for name, path in _SHARED.items())
-_TABLE = _TIERS.read_tiers()
+_TABLE = tiers.read_tiers()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it puts into the background so
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,16 +34,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what it 
 
 @pytest.fixture
 def loopback() -> Iterator[LoopbackProvider]:
-    """A provider on 127.0.0.1 that answers as the test plans (see tests/loopback/server.py)."""
-    provider = _LOOPBACK.LoopbackProvider()
+    """A provider on 127.0.0.1 that answers as the test plans (see tests/support/loopback/provider.py)."""
+    provider = LoopbackProvider()
     yield provider
     provider.close()
 
 
 @pytest.fixture
 def inbox() -> Iterator[Inbox]:
-    """A server on 127.0.0.1 that takes what is posted (see tests/loopback/inbox.py)."""
-    with _INBOX.serving(_INBOX.Inbox()) as box:
+    """A server on 127.0.0.1 that takes what is posted (see tests/support/loopback/inbox.py)."""
+    with serving(Inbox()) as box:
         yield box
 
 
@@ -96,7 +74,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its tier; the long ones of `make chaos` are left out unless `-m` asks for them."""
-    _TIERS.mark(items, _TABLE)
+    tiers.mark(items, _TABLE)
     if config.getoption("markexpr"):
         return
     left = [item for item in items if item.get_closest_marker("chaos") is None]
@@ -106,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what needs a program that does not work here."""
-    _TOOLCHAINS.skip_without(item)
+    toolchains.skip_without(item)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

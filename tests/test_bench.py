@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "run.py"), "--quick", "--json", "--no-peer"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.run", "--quick", "--json", "--no-peer"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert len(rows) == (39 if find_spec("textual") else 36)
@@ -24,8 +24,8 @@ def test_a_quick_benchmark_fills_every_figure_of_ours() -> None:
 
 
 def test_a_short_conversation_remembers_everything_through_its_compactions() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "memory.py"), "--turns", "20", "--only", "32K window", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.memory", "--turns", "20", "--only", "32K window", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
     assert row["compactions"] >= 1
@@ -34,17 +34,17 @@ def test_a_short_conversation_remembers_everything_through_its_compactions() -> 
 
 
 def test_what_we_remember_from_process_to_process_is_counted_as_with_the_peers() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "peers_memory.py"), "--turns", "5", "--only", "", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.peers_memory", "--turns", "5", "--only", "", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
     assert (row["turns"], row["recall"], row["output of a command, after 5"]) == (5, 100.0, 100)
 
 
 def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "verifier.py"), "--quick", "--json"]
+    command = [sys.executable, "-m", "bench.verifier", "--quick", "--json"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["rows"]
     assert (row["tests"], row["outcome"]) == (40, "delivered")
@@ -54,8 +54,8 @@ def test_a_quick_benchmark_of_the_verifier_fills_its_table() -> None:
 
 
 def test_a_defect_of_the_older_harness_is_looked_for_with_us() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "defects.py"), "--no-peer", "--json", "--only", "8,23"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.defects", "--no-peer", "--json", "--only", "8,23"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert {number: columns["AgentForge"][0] for number, columns in json.loads(done.stdout).items()} == {
         "8": False,
@@ -64,8 +64,8 @@ def test_a_defect_of_the_older_harness_is_looked_for_with_us() -> None:
 
 
 def test_a_quick_match_against_nobody_fills_our_own_column() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "peers.py"), "--quick", "--json", "--only", ""]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.peers", "--quick", "--json", "--only", ""]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     (column,) = json.loads(done.stdout).values()
     assert column["5 turns: 5 turns, finished"] == column["12 turns, finished"] == "yes"
@@ -109,10 +109,10 @@ def test_context_recall_is_measured_and_goes_on_where_it_was(tmp_path: Path) -> 
     sha = _repository_with_a_change(tmp_path)
     corpus, kept = tmp_path / "corpus.yaml", tmp_path / "kept.jsonl"
     corpus.write_text(f"projects:\n- {{project: ann/kit, language: Python, half: seen, commits: ['{sha}']}}\n")
-    command = [sys.executable, str(ROOT / "bench" / "recall.py"), "--repos", str(tmp_path), "--corpus", str(corpus)]
+    command = [sys.executable, "-m", "bench.recall", "--repos", str(tmp_path), "--corpus", str(corpus)]
     command += ["--out", str(kept), "--json"]
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         (record,) = json.loads(done.stdout)
         assert len(kept.read_text().splitlines()) == 1
@@ -130,17 +130,17 @@ def test_context_recall_of_a_set_of_tasks_says_why_a_body_is_not_shown(tmp_path:
         task = tmp_path / name / "kit" / f"{sha[:9]}-task" / "task.yaml"
         task.parent.mkdir(parents=True)
         task.write_text(f"request: {request}\nsource: {tmp_path}/ann/kit@{sha}^\n")
-        command = [sys.executable, str(ROOT / "bench" / "recall.py"), "--tasks", str(tmp_path / name), "--misses"]
+        command = [sys.executable, "-m", "bench.recall", "--tasks", str(tmp_path / name), "--misses"]
         done = subprocess.run(
-            [*command, "--stages", "intake"], capture_output=True, text=True, timeout=300, check=False
+            [*command, "--stages", "intake"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr
         assert ("slugify function: 2 of 2 lines not shown" in done.stdout) == (name == "other")
 
 
 def test_a_quick_benchmark_of_the_dashboard_fills_its_table() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "dashboard.py"), "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.dashboard", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")][1:]
     assert len(rows) == 14
@@ -149,10 +149,12 @@ def test_a_quick_benchmark_of_the_dashboard_fills_its_table() -> None:
 
 def test_a_quick_fleet_delivers_every_task_once_and_goes_on_in_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "fleet"
-    command = [sys.executable, str(ROOT / "bench" / "fleet.py"), "--quick", "--folder", str(folder)]
-    stopped = subprocess.run([*command, "--deadline", "0"], capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.fleet", "--quick", "--folder", str(folder)]
+    stopped = subprocess.run(
+        [*command, "--deadline", "0"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
     assert (stopped.returncode, json.loads(stopped.stdout)["delivered"]) == (1, 0), stopped.stderr
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["tasks"], found["repositories"], found["delivered"], found["branches"]) == (6, 2, 6, 6)
@@ -161,9 +163,9 @@ def test_a_quick_fleet_delivers_every_task_once_and_goes_on_in_its_folder(tmp_pa
 
 
 def test_a_played_fleet_grows_with_its_workers_up_to_what_the_provider_allows() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "scheduling.py"), "--workers", "2", "4", "24", "--concurrency", "1"]
+    command = [sys.executable, "-m", "bench.scheduling", "--workers", "2", "4", "24", "--concurrency", "1"]
     command += ["--run", "40", "--seconds", "180", "--per-minute", "90"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     two, four, many = (json.loads(line) for line in done.stdout.splitlines())
     assert (
@@ -174,8 +176,8 @@ def test_a_played_fleet_grows_with_its_workers_up_to_what_the_provider_allows() 
 
 
 def test_a_quick_large_repository_beside_a_small_one_fills_every_row() -> None:
-    command = [sys.executable, str(ROOT / "bench" / "large_repository.py"), "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    command = [sys.executable, "-m", "bench.large_repository", "--quick"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     rows = [line.split(" | ") for line in done.stdout.splitlines()[2:]]
     assert len(rows) == 16

@@ -84,7 +84,7 @@ def test_a_missing_library_is_one_line_with_the_command(
     missing: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("AGENTFORGE_HOME", str(tmp_path))
-    commands = importlib.import_module("agentforge.cli.commands.stages")
+    commands = importlib.import_module("agentforge.cli.commands.tasks.stages")
 
     def break_off(*_: object, **__: object) -> None:
         raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)

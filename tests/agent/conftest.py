@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from agentforge_run_states import with_fields
 
 from agentforge.agent.decide import decide_turn
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
@@ -28,6 +27,7 @@ from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.processes.process import Completed, run
+from tests.support.run_states import with_fields
 
 TOOLS = ("read_file", "write_file", "edit", "append_file", "apply_patch", "shell", "ask_human", "submit_artifact")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge.agent.decide import SILENT_LIMIT, decide_turn, step_approval
 from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
@@ -11,6 +10,7 @@ from agentforge.agent.limits import LONGEST_CYCLE, STOP_AFTER
 from agentforge.events.kinds import Decision, EscalationResolved
 from agentforge.events.state.attempt import LOOP_WINDOW, Call, StageState, Turn
 from agentforge.events.state.run_state import Escalation, Limits, RunState, Totals
+from tests.support.run_states import run_state, with_fields
 
 EDIT = Call(call_id="c0", name="edit", arguments='{"path": "a.py"}')
 READ = Call(call_id="c1", name="read_file", arguments="{}")

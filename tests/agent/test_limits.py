@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_run_states import run_state
 
 from agentforge.agent.limits import exhausted
 from agentforge.events.state.run_state import Limits, Totals
+from tests.support.run_states import run_state
 
 NONE = Limits(max_steps=None, budget_tokens=None)
 

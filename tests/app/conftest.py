@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -19,15 +17,7 @@ from agentforge.config.settings import load
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.store.log.run_log import RunLog
-
-if TYPE_CHECKING:
-    from agentforge_talking import Open
-
-_SPEC = importlib.util.spec_from_file_location("agentforge_talking", Path(__file__).parent / "talking.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_TALKING = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_talking"] = _TALKING
-_SPEC.loader.exec_module(_TALKING)
+from tests.support.people import Open
 
 Tell = Callable[..., Path]
 _DONE: dict[str, Any] = {"repeat_last": True, "chat": [{"text": "Done."}]}

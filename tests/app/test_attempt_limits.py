@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from agentforge_run_states import run_state
-
 from agentforge.app.tasks.candidates import own_limits
 from agentforge.events.state.run_state import Limits, RunState, Totals
+from tests.support.run_states import run_state
 
 SHARED = Totals(steps=4, prompt_tokens=6000, completion_tokens=1000, cost_usd=1.0)
 FIRST = {"steps": 2, "prompt_tokens": 1400, "completion_tokens": 100, "cost_usd": 0.5}

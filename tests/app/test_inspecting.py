@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -137,6 +137,14 @@ def test_artifacts_belong_to_the_step_that_submitted_them(run: Path, step: int |
 def test_a_refused_artifact_says_why(run: Path) -> None:
     text = inspect_text(run, step=None, show="artifact")
     assert "spec, attempt 1: refused: it does not hold" in text and "spec, attempt 2: verified" in text
+
+
+def test_a_step_without_a_model_shows_what_was_handed_in(tell: Tell) -> None:
+    handed_in = kinds.ArtifactSubmitted(stage="spec", attempt=1, draft={"n": 1}, by="harness", step=1)
+    folder = tell(kinds.StageStarted(stage="spec", attempt=1), handed_in, verdict(1, passed=True))
+    (row,) = cast("list[Any]", inspect_value(folder, step=1, show="action"))
+    assert (row["type"], row["data"]["by"], row["data"]["draft"]) == ("ArtifactSubmitted", "harness", {"n": 1})
+    assert "ArtifactSubmitted" in inspect_text(folder, step=1, show="action")
 
 
 def test_events_are_all_records_with_their_numbers(run: Path) -> None:

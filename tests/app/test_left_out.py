@@ -10,7 +10,7 @@ from agentforge.app.sessions.project_context import left_out, words_about
 from agentforge.config.trust import grant, trusted
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 _TOOL = """
 from agentforge.tools.base import Observation, Tool, takes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_talking import Asked, requests_of, texts_of
 
 from agentforge.app.sessions.display import window_words
 from agentforge.app.sessions.mentions import notes_of
@@ -15,11 +14,12 @@ from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 from agentforge.errors import UsageError
 from agentforge.events import kinds
+from tests.support.people import Asked, requests_of, texts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 
 def _small(project: Path, window: int = 24_000) -> None:

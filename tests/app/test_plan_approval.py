@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_talking import Asked, requests_of, texts_of
 
 from agentforge.app.sessions.approvals import APPROVE, KEEP_PLANNING
 from agentforge.app.slash import run_slash
+from tests.support.people import Asked, requests_of, texts_of
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 _PLAN = {"name": "submit_plan", "args": {"plan": "1. Write a.py"}}
 _WRITE = {"name": "write_file", "args": {"path": "a.py", "content": "x = 1\n"}}

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentforge_run_states import run_state
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.pull_requests import review as pull_review
@@ -16,6 +15,7 @@ from agentforge.app.pull_requests.review import Found, ReviewFinding, request_of
 from agentforge.forges.forge import CiCheck, Comment, Pull
 from agentforge.safety.text.boundary import outside
 from agentforge.verification.source.ci_changes import _FAMILIES, check_changes
+from tests.support.run_states import run_state
 
 
 def _found(*texts: str, request: str = "Add it") -> Found:

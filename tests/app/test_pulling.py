@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agentforge_run_states import run_state
 
 from agentforge.app.composition.run_result import RunResult, exit_code
 from agentforge.app.pull_requests.place import Way
@@ -14,6 +13,7 @@ from agentforge.app.pull_requests.request import _push_notes, with_pull
 from agentforge.config.settings import load
 from agentforge.errors import ForgeError
 from agentforge.workspace.git.repository import Git
+from tests.support.run_states import run_state
 
 _NOTES = "refs/notes/agentforge"
 

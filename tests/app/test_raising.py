@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge.app.tasks.limit_changes import BUDGET, Increase, raised
 from agentforge.errors import UsageError
 from agentforge.events.state.run_state import Escalation, Limits, Totals
+from tests.support.run_states import run_state, with_fields
 
 STATE = run_state(
     limits=Limits(max_steps=10, budget_usd=1.0, deadline_s=None),

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_talking import Asked, requests_of, texts_of
 
 from agentforge.app.slash import run_slash
 from agentforge.config.paths import config_dir
 from agentforge.events import kinds
 from agentforge.store.log.reader import read
+from tests.support.people import Asked, requests_of, texts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge_talking import Open
-
     from agentforge.app.sessions.chat import Chat
+    from tests.support.people import Open
 
 
 def _hook(environ: dict[str, str], command: str) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge import errors
 from agentforge.app.composition.run_result import RunResult, exit_code, outcome_of, result_value
 from agentforge.events.kinds import EscalationResolved
 from agentforge.events.state.attempt import StageState
 from agentforge.events.state.run_state import Escalation, Totals
+from tests.support.run_states import run_state, with_fields
 
 HUMAN = EscalationResolved(escalation_id="E1", decision="answer", text="b")
 

@@ -10,7 +10,7 @@ from agentforge.app.sessions.closed_sessions import fork
 from agentforge.errors import IntegrityError
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 
 def _damage(chat: object, *, keeps: int) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentforge_talking import Open
 
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.display import skill_words
@@ -21,6 +20,7 @@ from agentforge.events import kinds
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
 from agentforge.store.tasks.memory import UserAndProjectMemory
+from tests.support.people import Open
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from agentforge.config.settings import load
 from agentforge.events import kinds
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 Tell = Callable[..., Path]
 

@@ -6,8 +6,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_talking import Asked, Open, Watching
 
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.subagents.delegation import child_id
@@ -18,6 +16,8 @@ from agentforge.events.state.run_state import RunState
 from agentforge.session.subagents import Subagent
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
+from tests.support.people import Asked, Open, Watching
+from tests.support.run_states import with_fields
 
 TWO = {
     "tool_calls": [

@@ -6,13 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from agentforge_talking import Open, Watching
 
 from agentforge.app.slash import run_slash
 from agentforge.app.subagents.swarm import check_evidence
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from tests.support.people import Open, Watching
 
 GOALS = [{"goal": "where it starts"}, {"goal": "where it ends", "subagent": "architect"}]
 FAN = {"tool_calls": [{"name": "subagent_swarm", "args": {"goals": GOALS}}]}

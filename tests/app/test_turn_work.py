@@ -5,19 +5,17 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from agentforge_talking import requests_of, texts_of
-
 from agentforge.app.sessions.headless import Mark, child_line, event_lines, result_value
 from agentforge.app.sessions.person import Nobody
 from agentforge.cli.output.terminal import Style
 from agentforge.cli.plain.person import PlainPerson
 from agentforge.events import kinds
 from agentforge.store.log.reader import read
+from tests.support.people import requests_of, texts_of
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
-
     from agentforge.events.state.run_state import RunState
+    from tests.support.people import Open
 
 
 def _call(name: str, **args: object) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_talking import Asked, requests_of, texts_of
 
 import agentforge
 from agentforge.safety.text.boundary import outside, wrap
 from agentforge.session.modes import WORK_MODES, bare_prompt, subagent_prompt, system_prompt
+from tests.support.people import Asked, requests_of, texts_of
 
 if TYPE_CHECKING:
-    from agentforge_talking import Open
+    from tests.support.people import Open
 
 _FENCE = re.compile(r"</?untrusted\w*")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agentforge_run_states import run_state
 
 from agentforge.app.tasks.stop import abort
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.workspace.git.repository import Git
+from tests.support.run_states import run_state
 
 
 @pytest.mark.parametrize("named", ["", ".", "..", "{tmp}/precious", "{tmp}/worktrees/x/other", "worktrees/x/task-1"])

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentforge_talking import Asked, Open
 
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash import run_slash
 from agentforge.events import kinds
 from agentforge.store.log.reader import read
+from tests.support.people import Asked, Open
 
 PARTS = [{"goal": "the sum", "files": ["a.py"]}, {"goal": "its test", "files": ["b.py", "tests/**"]}]
 START = {"tool_calls": [{"name": "subagent_writers", "args": {"parts": PARTS}}]}

@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_ends import differences, end_of, not_altered, repeated, script
-from agentforge_world import REQUEST
+
+from tests.support.kills.ends import differences, end_of, not_altered, repeated, script
+from tests.support.world import REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge_ends import End
-    from agentforge_world import World
     from tests.chaos.conftest import NewWorld
+    from tests.support.kills.ends import End
+    from tests.support.world import World
 
-_KILLED = Path(__file__).with_name("killed.py")
+_KILLED = Path(__file__).parents[1] / "support" / "kills" / "killed.py"
 _MODES = ("torn", "written", "synced")
 _SAMPLED = 4
 _MOST_KILLS = 25

@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 if TYPE_CHECKING:
-    from agentforge_world import World
     from tests.chaos.conftest import NewWorld
+    from tests.support.world import World
 
-_KILLED = Path(__file__).with_name("killed.py")
+_KILLED = Path(__file__).parents[1] / "support" / "kills" / "killed.py"
 _MODES = ("torn", "written", "synced")
 _SAMPLED = 6
 _SCRIPT = {

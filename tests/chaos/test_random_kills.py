@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_random_kills import Place, golden, try_run
+from tests.support.kills.random_kills import Place, golden, try_run
 
 if TYPE_CHECKING:
     from pathlib import Path

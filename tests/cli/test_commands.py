@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from agentforge.cli.commands.config import shown_value
-from agentforge.cli.commands.resolve import decision_of
-from agentforge.cli.commands.start import stage_names
+from agentforge.cli.commands.setup.config import shown_value
+from agentforge.cli.commands.tasks.resolve import decision_of
+from agentforge.cli.commands.tasks.start import stage_names
 from agentforge.cli.startup.command_context import _tell_once, open_place
 from agentforge.cli.startup.entry import run
 from agentforge.cli.startup.lazy import COMMANDS

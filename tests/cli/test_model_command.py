@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,20 +17,13 @@ from agentforge.errors import ModelNotConfigured
 from agentforge.local import catalogue
 from agentforge.local.machine import look
 from agentforge.local.shared_server import all_living, stop_all
-
-_SPEC = importlib.util.spec_from_file_location(
-    "agentforge_tiny_for_cli", Path(__file__).parent.parent / "local" / "tiny.py"
-)
-assert _SPEC is not None and _SPEC.loader is not None
-TINY = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_tiny_for_cli"] = TINY
-_SPEC.loader.exec_module(TINY)
+from tests.support.tiny_model import write_tiny
 
 
 @pytest.fixture
 def weights(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The tiny model's file; the catalogue knows it under the name `tiny`, and nothing else."""
-    file: Path = TINY.write_tiny(tmp_path / "elsewhere.gguf")
+    file: Path = write_tiny(tmp_path / "elsewhere.gguf")
     text = catalogue._FILE.read_text().partition("\n[[model]]\n")[2].partition("[[model]]")[0]
     lines = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from agentforge.cli.commands.skills import skills
+from agentforge.cli.commands.setup.skills import skills
 
 
 def write(folder: Path, head: str) -> Path:

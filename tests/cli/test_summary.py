@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge_run_states import with_fields
-
 from agentforge.cli.output.summary import escalation_lines, summary_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import choices_of
 from agentforge.views.words import answers_for
+from tests.support.run_states import with_fields
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Story

@@ -36,6 +36,7 @@ NOW = "2026-01-01T00:00:00Z"
         ("[checks]\ncommands = ['make lint']\n", "[checks]\ncommands = ['true']\n", "checks.commands"),
         ("allowed_tools = ['read_file']\n", "allowed_tools = ['read_file', 'shell']\n", "allowed_tools"),
         ("", "[sandbox]\nkind = 'landlock'\n", "sandbox.kind"),
+        ("[sandbox]\nhidden = ['/a', '/b']\n", "[sandbox]\nhidden = ['/a']\n", "sandbox.hidden"),
         ("[sandbox]\nkind = 'bubblewrap'\n", "[sandbox]\nkind = 'auto'\n", "sandbox.kind"),
         ("", "[browser]\nprogram = './evil'\n", "browser.program"),
         ("", "[browser]\nhosts = ['evil.example']\n", "browser.hosts"),

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from agentforge_strict import problems
 from hypothesis import given, settings, strategies as st
 
 from agentforge.context.conversation import Budget, build_request, compactable, user_tokens
@@ -24,6 +23,7 @@ from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.session.compaction import compacted
 from agentforge.tokens import count_tokens
+from tests.support.loopback.strict import problems
 
 AT = "2026-01-02T03:04:05Z"
 SYSTEM = "You work with tools. " * 10

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agentforge.events import kinds
+from tests.support import scene
+from tests.support.scene import Served
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
     from playwright.sync_api import BrowserContext
 
-_SPEC = importlib.util.spec_from_file_location("agentforge_scene", Path(__file__).parent / "scene.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_SCENE = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_scene"] = _SCENE
-_SPEC.loader.exec_module(_SCENE)
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -33,21 +28,21 @@ _GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The dashboard over: a hostile run, one that was delivered, one that changed files, a damaged one; two conversations."""
     place = tmp_path_factory.mktemp("dashboard")
-    repo = _SCENE.make_repository(place / f"repo {_SCENE.HOSTILE.replace('/', '-')}")
-    _SCENE.changed_run(repo, "changed")
-    _SCENE.tell(
-        repo, "hostile", *_SCENE.hostile_events(), request=_SCENE.HOSTILE, branch=_SCENE.HOSTILE, model=_SCENE.HOSTILE
+    repo = scene.make_repository(place / f"repo {scene.HOSTILE.replace('/', '-')}")
+    scene.changed_run(repo, "changed")
+    scene.tell(
+        repo, "hostile", *scene.hostile_events(), request=scene.HOSTILE, branch=scene.HOSTILE, model=scene.HOSTILE
     )
     shutil.copytree(_GOLDEN, repo / ".agentforge" / "tasks" / "task-20260101-whole")
-    damaged = _SCENE.tell(repo, "damaged", kinds.StageSkipped(stage="clarify", reason="none")) / "events.jsonl"
+    damaged = scene.tell(repo, "damaged", kinds.StageSkipped(stage="clarify", reason="none")) / "events.jsonl"
     (damaged.parent / "views.json").unlink()  # else the list believes the views, as `status` does
     damaged.write_bytes(damaged.read_bytes().replace(b"damaged", b"altered"))
     (place / "home").mkdir()
-    _SCENE.tell_session(place / "home", "11111111-hostile", _SCENE.HOSTILE, "and\nthen?")
-    _SCENE.tell_session(place / "home", "22222222-long", *(f"question {number}" for number in range(1, 46)))
-    found = _SCENE.serve(repo, place / "home")
+    scene.tell_session(place / "home", "11111111-hostile", scene.HOSTILE, "and\nthen?")
+    scene.tell_session(place / "home", "22222222-long", *(f"question {number}" for number in range(1, 46)))
+    found = scene.serve(repo, place / "home")
     yield found
-    out = _SCENE.close(found)
+    out = scene.close(found)
     assert found.token not in out
     assert "Traceback" not in out, out
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
     from playwright.sync_api import BrowserContext
+
+    from tests.support.scene import Served
 
 _CACHE = (
     os.environ.get("AGENTFORGE_TEST_NODE_MODULES")

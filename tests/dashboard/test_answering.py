@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_scene import HOSTILE, close, make_repository, serve, tell
 from markupsafe import escape
 
 from agentforge.config.paths import data_dir
@@ -16,10 +15,12 @@ from agentforge.dashboard.ground import Repository
 from agentforge.events import kinds
 from agentforge.notify.links import link_key, sign
 from agentforge.store.log.reader import load_state
+from tests.support.scene import HOSTILE, close, make_repository, serve, tell
 
 if TYPE_CHECKING:
-    from agentforge_scene import Answer, Served
     from playwright.sync_api import BrowserContext
+
+    from tests.support.scene import Answer, Served
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "whole-run"
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_scene import HOSTILE, close, git, serve, tell
 
 from agentforge.events import kinds
 from agentforge.store.log.run_log import RunLog
+from tests.support.scene import HOSTILE, close, git, serve, tell
+from tests.support.world import make_world
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
     from playwright.sync_api import BrowserContext, Page
 
-_WORLD_FILE = Path(__file__).parents[1] / "e2e" / "world.py"
+    from tests.support.scene import Served
+
 _TABS = ("", "artifacts", "changes", "verification", "steps", "trail", "trail/3")
 _WIDE, _PHONE = {"width": 1440, "height": 900}, {"width": 375, "height": 812}
 
@@ -221,14 +220,8 @@ def test_a_second_answer_is_refused_with_its_reason(page: Page, served: Served) 
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Iterator[Served]:
     """A real task that waits for approval after its first and its second stage."""
-    spec = importlib.util.spec_from_file_location("agentforge_world", _WORLD_FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault("agentforge_world", module)
-    spec.loader.exec_module(module)
     place = tmp_path_factory.mktemp("worked")
-    world = module.make_world(place / "repo", place / "home", pycache=pycache)
+    world = make_world(place / "repo", place / "home", pycache=pycache)
     assert world.start(None, "--approve", "intake", "--approve", "clarify").code == 3
     git(world.repo, "status")
     found = serve(world.repo, world.home)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentforge_run_states import run_state
-
 from agentforge.dashboard.overview import analysis_of, card_of
 from agentforge.events.state.run_state import RunState
+from tests.support.run_states import run_state
 
 REPORT: dict[str, Any] = {
     "title": "Add slugify",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
+    from tests.support.scene import Served
 
 _PAGES = ("/", "/waiting", "/measures", "/metrics", "/live", "/t/0000000000/task-x", "/nowhere")
 

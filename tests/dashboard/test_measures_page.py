@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from agentforge_scene import Served, close, make_repository, serve, tell
 
 from agentforge.dashboard.page_templates import percent_text
 from agentforge.dashboard.plots import trend_svg
 from agentforge.events import kinds
+from tests.support.scene import Served, close, make_repository, serve, tell
 
 _PASSED = kinds.StageVerified(
     stage="intake",

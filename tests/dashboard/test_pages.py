@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_scene import BIDI, HOSTILE, LONG_STEPS, close, long_log, make_repository, serve, tell
 
 from agentforge.events import kinds
+from tests.support.scene import BIDI, HOSTILE, LONG_STEPS, close, long_log, make_repository, serve, tell
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
+    from tests.support.scene import Served
 
 _TABS = ("", "artifacts", "changes", "verification", "steps", "trail", "steps/1", "trail/3", "trail/8")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_scene import HOSTILE
 from markupsafe import escape
 
 from agentforge.dashboard.page_templates import inline, pieces
+from tests.support.scene import HOSTILE
 
 if TYPE_CHECKING:
-    from agentforge_scene import Served
+    from tests.support.scene import Served
 
 
 def test_the_list_names_conversations_and_finds_them(served: Served) -> None:

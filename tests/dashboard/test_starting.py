@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_scene import close, make_repository, serve
 
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import tasks_folder
+from tests.support.scene import close, make_repository, serve
 
 if TYPE_CHECKING:
-    from agentforge_scene import Answer, Served
     from playwright.sync_api import BrowserContext
+
+    from tests.support.scene import Answer, Served
 
 _SCRIPT = "intake:\n  - text: I think.\n    tool_calls: []\n"
 

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from agentforge_world import World
-
-_SPEC = importlib.util.spec_from_file_location("agentforge_world", Path(__file__).parent / "world.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_WORLD = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_world"] = _WORLD
-_SPEC.loader.exec_module(_WORLD)
+from tests.support.world import World, make_world
 
 
 @pytest.fixture(scope="session")
@@ -28,4 +18,4 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def world(tmp_path: Path, place: Path, pycache: Path) -> World:
     """The small repository, with results of test runs shared by all tests."""
-    return _WORLD.make_world(place / "repo", tmp_path / "home", pycache=pycache, results=place / "results")
+    return make_world(place / "repo", tmp_path / "home", pycache=pycache, results=place / "results")

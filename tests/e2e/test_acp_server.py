@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from agentforge_world import REQUEST, World, edit, good_script, reply, write
+
+from tests.support.world import REQUEST, World, edit, good_script, reply, write
 
 acp = pytest.importorskip("acp")
 from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse  # noqa: E402

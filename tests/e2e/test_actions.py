@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import (
+from tests.support.world import (
     ADD_SLUGIFY,
     IMPLEMENTED,
     TEST_SLUGIFY,
@@ -21,7 +21,7 @@ from agentforge_world import (
 )
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 
 def _stages(result: dict[str, Any]) -> dict[str, str]:

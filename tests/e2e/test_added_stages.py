@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge_world import edit, good_script, own_settings, reply, submit, write
+from tests.support.world import edit, good_script, own_settings, reply, submit, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "stage"
 _NEWS = "# Changes\n\n## Unreleased\n- slugify(text) makes slugs\n"

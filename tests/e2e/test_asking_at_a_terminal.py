@@ -8,10 +8,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from agentforge_world import good_script, intake, reply, submit
+from tests.support.world import good_script, intake, reply, submit
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _QUESTION = "What joins the words?"
 _CONTROLLED = (

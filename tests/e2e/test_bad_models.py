@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_loopback import Refuse, Say
-from agentforge_world import REQUEST, TEST_SLUGIFY, analysis, good_script, intake, reply, submit, suite, write
+
+from tests.support.loopback.provider import Refuse, Say
+from tests.support.world import REQUEST, TEST_SLUGIFY, analysis, good_script, intake, reply, submit, suite, write
 
 if TYPE_CHECKING:
-    from agentforge_loopback import Asked, LoopbackProvider
-    from agentforge_world import Done, Script, World
+    from tests.support.loopback.provider import Asked, LoopbackProvider
+    from tests.support.world import Done, Script, World
 
 
 def _served(world: World, loopback: LoopbackProvider, *arguments: str) -> Done:
@@ -132,7 +133,7 @@ def test_vacuous_tests_are_refused_and_the_findings_come_back(world: World) -> N
 
 
 def test_an_implementation_that_fails_the_tests_is_never_delivered(world: World) -> None:
-    from agentforge_world import IMPLEMENTED, edit
+    from tests.support.world import IMPLEMENTED, edit
 
     wrong = edit(
         "    return text.lower()\n",

@@ -7,7 +7,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import (
+
+from tests.support.world import (
     IMPLEMENTED,
     REQUEST,
     TEXTKIT,
@@ -27,7 +28,7 @@ from agentforge_world import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge_world import Done, Script, World
+    from tests.support.world import Done, Script, World
 
 
 def _question(*calls: tuple[str, dict[str, object]]) -> Script:

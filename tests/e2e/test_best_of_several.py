@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, REQUEST, edit, good_script, reply
+from tests.support.world import ADD_SLUGIFY, IMPLEMENTED, REQUEST, edit, good_script, reply
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 def test_the_attempt_that_passes_is_delivered_and_the_loser_stands_in_the_trail(world: World) -> None:

@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_loopback import Say
-from agentforge_world import EXIT_LIMIT, analysis, intake, reply, submit
+
+from tests.support.loopback.provider import Say
+from tests.support.world import EXIT_LIMIT, analysis, intake, reply, submit
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
-    from agentforge_world import Done, World
+    from tests.support.loopback.provider import LoopbackProvider
+    from tests.support.world import Done, World
 
 _LOOK = Say(calls=(("read_file", '{"path": "textkit.py"}'),), usage=(100_000, 1_000, 0))
 _INTAKE = intake("analyze", examples=[])

@@ -6,10 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, reply, specification, submit, suite, write
+
+from tests.support.world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, reply, specification, submit, suite, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Reply, Script, World
+    from tests.support.world import Reply, Script, World
 
 _SETTINGS = '[verification]\nexaminer = "auto"\n'
 _REQUEST = (

@@ -5,10 +5,21 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from agentforge_world import IMPLEMENTED, TEXTKIT, edit, good_script, intake, reply, specification, submit, suite, write
+from tests.support.world import (
+    IMPLEMENTED,
+    TEXTKIT,
+    edit,
+    good_script,
+    intake,
+    reply,
+    specification,
+    submit,
+    suite,
+    write,
+)
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 COOKIE = "# -*- coding: latin-1 -*-\n"
 ACCENTS = (

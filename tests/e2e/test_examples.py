@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_world import own_settings
+
+from tests.support.world import own_settings
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

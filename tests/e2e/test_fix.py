@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import IMPLEMENTED, SLUGIFY, edit, good_script, reply, submit, write
+
+from tests.support.world import IMPLEMENTED, SLUGIFY, edit, good_script, reply, submit, write
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 VIOLATIONS = 4
 RUFF = '[tool.ruff.lint]\nselect = ["F"]\n'

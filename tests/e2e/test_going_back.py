@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from agentforge_world import (
+from tests.support.world import (
     IMPLEMENTED,
     SLUGIFY,
     SLUGIFY_SUITE,
@@ -20,7 +20,7 @@ from agentforge_world import (
 )
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _SYMBOL = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
 _ANSWER = "words are joined by hyphens; nothing gives nothing"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_world import REQUEST, TEST_SLUGIFY, make_world
 
 from agentforge.tokens import count_tokens
+from tests.support.world import REQUEST, TEST_SLUGIFY, make_world
 
 if TYPE_CHECKING:
-    from agentforge_world import Done, World
+    from tests.support.world import Done, World
 
 _HOOKS = ("pre-commit", "post-commit", "post-checkout", "commit-msg", "prepare-commit-msg", "post-merge")
 _RESULT_KEYS = {

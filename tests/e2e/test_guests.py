@@ -7,12 +7,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from agentforge_world import World, good_script, own_settings
-
 from agentforge.safety.text.boundary import unwrap
 from agentforge.store.blobs import Blobs
+from tests.support.world import World, good_script, own_settings
 
-AGENT = Path(__file__).with_name("guest_agent.py")
+AGENT = Path(__file__).parents[1] / "support" / "guest_agent.py"
 
 
 def let_in(world: World, **modes: str) -> None:

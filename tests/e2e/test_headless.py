@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import signal
@@ -15,17 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_loopback import Raw, Refuse, Say
+
+from tests.support.loopback.provider import Raw, Refuse, Say
+from tests.support.loopback.strict import problems
 
 if TYPE_CHECKING:
-    from agentforge_loopback import Asked, LoopbackProvider
-    from agentforge_world import Done, World
-
-_PLACE = Path(__file__).parents[1] / "loopback" / "strict.py"
-_SPEC = importlib.util.spec_from_file_location("agentforge_strict_here", _PLACE)
-assert _SPEC is not None and _SPEC.loader is not None
-_STRICT = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_STRICT)
+    from tests.support.loopback.provider import Asked, LoopbackProvider
+    from tests.support.world import Done, World
 
 
 def _script(world: World, *replies: dict[str, Any]) -> str:
@@ -193,7 +188,7 @@ def test_an_interrupted_turn_leaves_a_session_that_goes_on(world: World, loopbac
     assert (process.returncode, json.loads(out)["outcome"]) == (130, "interrupted")
     loopback.default = Say(text="Here I am.")
     assert _served(world, loopback, "two", "--continue").out == "Here I am.\n"
-    assert _STRICT.problems(loopback.asked[-1].body, "openai") == []
+    assert problems(loopback.asked[-1].body, "openai") == []
 
 
 @pytest.mark.parametrize("provider", ["custom", "anthropic"])
@@ -205,7 +200,7 @@ def test_a_long_session_is_valid_for_a_strict_provider_and_only_grows_at_its_end
 
     def answer(asked: Asked) -> Say:
         number = len(loopback.asked)
-        wrong.extend(_STRICT.problems(asked.body, asked.dialect))
+        wrong.extend(problems(asked.body, asked.dialect))
         if number == 30:
             return Say(text="Read.")
         raw = '{"path": ' if number % 7 == 0 else json.dumps({"path": "long.txt", "offset": number})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import IMPLEMENTED, SLUGIFY, edit, good_script, reply, specification, submit
 
 from agentforge.store.blobs import Blobs
+from tests.support.world import IMPLEMENTED, SLUGIFY, edit, good_script, reply, specification, submit
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _SECRET = {"zebra crossing": "zebra-crossing", "QUAGGA  herd": "quagga-herd"}
 _EXAMPLES = [

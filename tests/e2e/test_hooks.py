@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_world import analysis, edit, good_script, intake, own_settings, reply, submit, write
+
+from tests.support.world import analysis, edit, good_script, intake, own_settings, reply, submit, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Done, Script, World
+    from tests.support.world import Done, Script, World
 
 
 def _user_settings(world: World, text: str) -> None:

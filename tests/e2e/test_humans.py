@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from agentforge_world import (
+from tests.support.world import (
     SLUGIFY_SUITE,
     TEST_SLUGIFY,
     children_below,
@@ -18,7 +18,7 @@ from agentforge_world import (
 )
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 QUESTION = "What joins the words?"
 

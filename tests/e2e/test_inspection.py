@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, intake, reply, specification, submit, write
+from tests.support.world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, intake, reply, specification, submit, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _TYPED = '''def count(text, marks=1):
     """Count the words, and the marks once each."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agentforge.store.blobs import Blobs
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 def _material(folder: Path) -> str:

@@ -9,14 +9,15 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_loopback import Say
-from agentforge_world import EXIT_LIMIT, REQUEST, analysis, children_below, good_script, intake, reply, submit
+
+from tests.support.loopback.provider import Say
+from tests.support.world import EXIT_LIMIT, REQUEST, analysis, children_below, good_script, intake, reply, submit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge_loopback import Asked, LoopbackProvider
-    from agentforge_world import Script, World
+    from tests.support.loopback.provider import Asked, LoopbackProvider
+    from tests.support.world import Script, World
 
 _STREAM = ("--output-format", "stream-json")
 

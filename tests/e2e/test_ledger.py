@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import IMPLEMENTED, edit, good_script, intake, reply, specification, submit, suite, write
+from tests.support.world import IMPLEMENTED, edit, good_script, intake, reply, specification, submit, suite, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _REQUEST = (
     "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world'. A path of more than 20 parts raises ValueError. "

@@ -13,7 +13,7 @@ from agentforge.app.composition.run_result import outcome_of
 from agentforge.store.log.reader import load_state
 
 if TYPE_CHECKING:
-    from agentforge_world import Done, World
+    from tests.support.world import Done, World
 
 _PATIENCE_S = 300.0
 _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
@@ -22,7 +22,7 @@ _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff"
 @pytest.fixture
 def three(world: World, place: Path) -> dict[str, World]:
     """The repositories data, api and app, all known by name."""
-    from agentforge_world import make_world, own_settings
+    from tests.support.world import make_world, own_settings
 
     own_settings(world.home, _LIGHT)
     found: dict[str, World] = {}
@@ -47,7 +47,7 @@ def standing(world: World) -> str:
 
 
 def start(world: World, *arguments: str, dependencies: dict[str, Any] | None = None) -> Done:
-    from agentforge_world import good_script, reply, specification, submit
+    from tests.support.world import good_script, reply, specification, submit
 
     script = good_script()
     if dependencies:
@@ -58,7 +58,7 @@ def start(world: World, *arguments: str, dependencies: dict[str, Any] | None = N
     path = world.home / f"{world.repo.name}.yaml"
     world.model(script)
     (world.home / "script.yaml").rename(path)
-    from agentforge_world import REQUEST
+    from tests.support.world import REQUEST
 
     return world.run("start", REQUEST, "--model", f"scripted/{path}", "--json", *arguments)
 
@@ -114,7 +114,7 @@ def test_tasks_that_would_wait_for_each_other_are_refused(three: dict[str, World
 
 
 def test_a_specification_that_waits_for_its_own_task_is_refused(world: World) -> None:
-    from agentforge_world import good_script, own_settings, reply, specification, submit
+    from tests.support.world import good_script, own_settings, reply, specification, submit
 
     own_settings(world.home, _LIGHT)
     world.start(None, "--approve", "intake")  # the id is known: same words, same day

@@ -12,7 +12,8 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from agentforge_world import REQUEST, World, good_script
+
+from tests.support.world import REQUEST, World, good_script
 
 pytest.importorskip("mcp")
 from mcp import Client, StdioServerParameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 SMALL = '[model]\nprofile = "small"\n'
 CALLER = "from textkit import initials, shout\n\n\ndef greet(name: str) -> str:\n    return shout(text=name) + initials(name)\n"

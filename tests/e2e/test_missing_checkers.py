@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_world import edit, good_script, reply
+from tests.support.world import edit, good_script, reply
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 FLAKE8 = "[flake8]\nmax-line-length = 100\n"
 

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_loopback import Say
-from agentforge_world import REQUEST, good_script, own_settings
+
+from tests.support.loopback.provider import Say
+from tests.support.world import REQUEST, good_script, own_settings
 
 if TYPE_CHECKING:
-    from agentforge_loopback import Asked, LoopbackProvider
-    from agentforge_world import World
+    from tests.support.loopback.provider import Asked, LoopbackProvider
+    from tests.support.world import World
 
-_KILLED = Path(__file__).parents[1] / "chaos" / "killed.py"
+_KILLED = Path(__file__).parents[1] / "support" / "kills" / "killed.py"
 _PRICED = "custom/gpt-4o-mini"
 
 

@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_loopback import Say
-from agentforge_world import REQUEST, TEXTKIT, analysis, good_script, intake, reply, submit
+
+from tests.support.loopback.provider import Say
+from tests.support.world import REQUEST, TEXTKIT, analysis, good_script, intake, reply, submit
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
-    from agentforge_world import Script, World
+    from tests.support.loopback.provider import LoopbackProvider
+    from tests.support.world import Script, World
 
 
 def _question() -> Script:

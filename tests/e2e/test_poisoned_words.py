@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_world import (
+
+from tests.support.world import (
     ADD_SLUGIFY,
     IMPLEMENTED,
     SLUGIFY_SUITE,
@@ -20,7 +21,7 @@ from agentforge_world import (
 )
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 BAD = {"nul": "a\0b", "high": "a\ud800b", "low": "a\udc00b", "escaped-byte": "a\udcffb"}
 CALLS = [

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_world import (
+
+from tests.support.loopback.forge import TOKEN, Forge, Serving
+from tests.support.world import (
     IMPLEMENTED,
     REQUEST,
     analysis,
@@ -31,13 +31,8 @@ from agentforge_world import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
-_SPEC = importlib.util.spec_from_file_location("agentforge_forge", Path(__file__).parents[1] / "loopback" / "forge.py")
-assert _SPEC is not None and _SPEC.loader is not None
-forges = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_forge"] = forges
-_SPEC.loader.exec_module(forges)
 
 _INTEGRATIONS = Path(__file__).parents[2] / "integrations"
 _TEST_DOTS = """def test_slugify_drops_dots():
@@ -71,7 +66,7 @@ def connected(world: World, bare: Path, forge: Any, kind: str) -> World:
     world.git("clone", "-q", "--bare", str(world.repo), str(bare))
     world.git("remote", "add", "origin", str(bare))
     token = {"github": "GH_TOKEN", "gitlab": "GITLAB_TOKEN"}[kind]
-    return replace(world, environ={**world.environ, token: forges.TOKEN})
+    return replace(world, environ={**world.environ, token: TOKEN})
 
 
 def signing(world: World) -> World:
@@ -113,7 +108,7 @@ def delivered(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> Iterat
     folder = tmp_path_factory.mktemp("pull")
     world = make_world(folder / "repo", folder / "home", pycache=pycache, results=folder / "results")
     bare = folder / "bare.git"
-    with forges.Serving(forges.Forge(bare=bare)) as forge:
+    with Serving(Forge(bare=bare)) as forge:
         world = signing(world)
         world = connected(world, bare, forge, "github")
         done = world.start(None, "--pr")

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("agentforge_real_projects", Path(__file__).parent / "real_projects.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_REAL = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_real_projects"] = _REAL
-_SPEC.loader.exec_module(_REAL)
-PROJECTS = _REAL.PROJECTS
+from tests.support.projects.real import PROJECTS
 
 
 def _laid(name, world):

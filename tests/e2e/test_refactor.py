@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 def test_a_renaming_becomes_a_verified_branch_without_any_model(world: World) -> None:

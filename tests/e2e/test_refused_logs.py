@@ -8,13 +8,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import good_script, intake, reply, submit
+
+from tests.support.world import good_script, intake, reply, submit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from agentforge_world import World
+    from tests.support.world import World
 
 Damage = "Callable[[World], None]"
 ASKS = {"intake": [reply(submit(intake(identified_ambiguities=["what of umlauts?"])))]}
@@ -87,7 +88,7 @@ def _refused(world: World, command: tuple[str, ...]) -> None:
 @pytest.fixture(scope="module")
 def delivered(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> World:
     """A delivered task that was marked once."""
-    from agentforge_world import make_world
+    from tests.support.world import make_world
 
     place = tmp_path_factory.mktemp("refused").resolve()
     world = make_world(place / "repo", place / "home", pycache=pycache)
@@ -100,7 +101,7 @@ def delivered(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> World:
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory, pycache: Path) -> World:
     """A task that stopped at a limit, in the middle of its work."""
-    from agentforge_world import make_world
+    from tests.support.world import make_world
 
     place = tmp_path_factory.mktemp("asking").resolve()
     world = make_world(place / "repo", place / "home", pycache=pycache)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge_world import World
+    from tests.support.world import World
 
 _SCRIPT = """\
 chat:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("agentforge_foreign", Path(__file__).parent / "foreign.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_FOREIGN = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_foreign"] = _FOREIGN
-_SPEC.loader.exec_module(_FOREIGN)
-PROJECTS, REQUEST = _FOREIGN.PROJECTS, _FOREIGN.REQUEST
-
+from tests.support.projects.foreign import PROJECTS, REQUEST
 
 _SLOW = (
     "java",

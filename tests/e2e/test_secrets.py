@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import agentforge_world as w
+from tests.support import world as w
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _RNG = random.Random(20)
 _MIXED = string.ascii_letters + string.digits

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentforge_world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, good_script, reply
+from tests.support.world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, good_script, reply
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 def test_a_formatter_may_change_the_product_and_nothing_may_change_the_tests(world: World) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 SMALL = '[model]\nprofile = "small"\n'
 REQUEST = "Add slugify(text) to textkit: slugify('Hello World') -> 'hello-world', slugify('') -> ''"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import edit, good_script, intake, reply, specification, submit, write
+from tests.support.world import edit, good_script, intake, reply, specification, submit, write
 
 if TYPE_CHECKING:
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _PAIRS = '"""Lists."""\n\n\ndef common(left, right):\n    """Words in both."""\n    return [word for word in left if word in right]\n'
 _GUARD = "from pairs import common\n\n\ndef test_common():\n    assert common(['b', 'a', 'b'], ['b']) == ['b', 'b']\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _LIGHT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
 _ASKED = ("start", "Show user events everywhere", "--split", "--json")
@@ -18,7 +18,7 @@ _ASKED = ("start", "Show user events everywhere", "--split", "--json")
 @pytest.fixture
 def two(world: World, place: Path) -> dict[str, World]:
     """The repositories data and api, known by name; data holds a contract already."""
-    from agentforge_world import make_world, own_settings
+    from tests.support.world import make_world, own_settings
 
     own_settings(world.home, _LIGHT)
     found: dict[str, World] = {}
@@ -32,7 +32,7 @@ def two(world: World, place: Path) -> dict[str, World]:
 
 
 def plan(**parts: Any) -> dict[str, Any]:
-    from agentforge_world import REQUEST
+    from tests.support.world import REQUEST
 
     rows = [{"repo": name, "request": f"{REQUEST}, for {name}", **more} for name, more in parts.items()]
     return {"summary": "data first", "parts": rows}
@@ -46,7 +46,7 @@ def good() -> dict[str, Any]:
 
 
 def script(world: World, *plans: dict[str, Any]) -> str:
-    from agentforge_world import good_script, reply, submit
+    from tests.support.world import good_script, reply, submit
 
     return world.model({**good_script(), "plan": [reply(submit(one)) for one in plans]})
 
@@ -139,7 +139,7 @@ THREE = '    firsts = [word[0] for word in text.split()[:2]]\n    return "".join
 
 def refactoring(part: str, change: tuple[str, Any]) -> dict[str, Any]:
     """Replies that deliver a change of `initials`, for a part of that name; two guards that need few test runs."""
-    from agentforge_world import IMPLEMENTED, intake, reply, specification, submit, suite, write
+    from tests.support.world import IMPLEMENTED, intake, reply, specification, submit, suite, write
 
     path = f"tests/test_{part}.py"
     tests = [
@@ -158,7 +158,7 @@ def refactoring(part: str, change: tuple[str, Any]) -> dict[str, Any]:
 
 
 def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(two: dict[str, World]) -> None:
-    from agentforge_world import edit, good_script, reply, submit
+    from tests.support.world import edit, good_script, reply, submit
 
     data, _ = two.values()
     parts = [
@@ -194,7 +194,7 @@ def test_parts_of_one_repository_are_delivered_one_on_the_branch_of_the_other(tw
 
 def making(file: str, name: str, body: str, **green: Any) -> dict[str, Any]:
     """Replies that deliver a new function `name(text)`, which makes a slug, in a file."""
-    from agentforge_world import analysis, edit, good_script, intake, reply, specification, submit, suite, write
+    from tests.support.world import analysis, edit, good_script, intake, reply, specification, submit, suite, write
 
     module, path = file.removesuffix(".py"), f"tests/test_{name}.py"
     symbol = {"name": name, "file": file, "signature": "(text: str) -> str", "change": "new"}

@@ -9,13 +9,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import REQUEST, good_script
+
+from tests.support.world import REQUEST, good_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from agentforge_world import World
+    from tests.support.world import World
 
 _CLOCK = """
 import sys

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_loopback import Say
+
+from tests.support.loopback.provider import Say
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
-    from agentforge_world import Done, World
+    from tests.support.loopback.provider import LoopbackProvider
+    from tests.support.world import Done, World
 
 _SCHEMA = json.dumps(
     {"type": "object", "properties": {"bugs": {"type": "integer"}}, "required": ["bugs"], "additionalProperties": False}

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from agentforge_inbox import Inbox, serving
-from agentforge_world import own_settings
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from agentforge.telemetry.spans import trace_id_of
+from tests.support.loopback.inbox import Inbox, serving
+from tests.support.world import own_settings
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 class Collector(Inbox):

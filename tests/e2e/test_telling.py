@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge_world import REQUEST, own_settings
+from tests.support.world import REQUEST, own_settings
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _SECRET = "sk-ant-api03-" + "Zx8Qv2Lm" * 11
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_toolchains import missing
 
 from agentforge.tools.web.chromium import chromium
+from tests.support.toolchains import missing
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _SERVER = Path(__file__).parents[1] / "tools" / "fixtures" / "odd_server.py"
 _CUSTOM = """

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from agentforge_world import REQUEST, analysis, edit, good_script, make_world, reply, specification, submit
+
+from tests.support.world import REQUEST, analysis, edit, good_script, make_world, reply, specification, submit
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentforge_world import Script, World
+    from tests.support.world import Script, World
 
 _CRITERIA = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
 _SYMBOL = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}

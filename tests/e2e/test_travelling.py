@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_world import children_below, own_settings
+
+from tests.support.world import children_below, own_settings
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _PATIENCE_S = 60.0
 
@@ -53,7 +54,7 @@ def _model(world: World, tmp_path: Path) -> str:
 
 def _destroyed_in_green(world: World, model: str) -> None:
     """Start a task, kill its process when GREEN begins to write, and remove everything that this machine had."""
-    from agentforge_world import REQUEST
+    from tests.support.world import REQUEST
 
     running = world.begin("start", REQUEST, "--model", model, "--output-format", "stream-json")
     assert running.stdout is not None
@@ -107,7 +108,7 @@ def test_a_machine_is_destroyed_in_green_and_another_one_delivers(world: World, 
 
 def test_of_two_machines_that_go_on_the_slower_one_stops(world: World, remote: Path, tmp_path: Path) -> None:
     model = _model(world, tmp_path)
-    from agentforge_world import REQUEST
+    from tests.support.world import REQUEST
 
     assert world.run("start", REQUEST, "--model", model, "--max-steps", "2", "--json").code == 6
     there = _machine(world, remote, tmp_path / "there")
@@ -187,7 +188,7 @@ def test_a_project_may_not_send_runs_away(world: World) -> None:
 
 
 def test_a_queued_task_is_driven_by_a_worker_of_another_machine(world: World, remote: Path, tmp_path: Path) -> None:
-    from agentforge_world import REQUEST
+    from tests.support.world import REQUEST
 
     wanted = ("--detach", "--approve", "intake", "--model", _model(world, tmp_path), "--json")
     task = world.run("start", REQUEST, *wanted).json["task_id"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentforge_world import REQUEST, analysis, good_script, intake, own_settings, reply, specification, submit
+from tests.support.world import REQUEST, analysis, good_script, intake, own_settings, reply, specification, submit
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 _SYMBOL = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
 _CRITERIA = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]

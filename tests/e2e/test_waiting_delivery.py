@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentforge_world import World
+    from tests.support.world import World
 
 
 def test_a_delivery_that_waits_survives_that_git_tidies_up(world: World) -> None:

@@ -6,7 +6,19 @@ import json
 from typing import Any
 
 import pytest
-from agentforge_world import IMPLEMENTED, World, edit, good_script, intake, reply, specification, submit, suite, write
+
+from tests.support.world import (
+    IMPLEMENTED,
+    World,
+    edit,
+    good_script,
+    intake,
+    reply,
+    specification,
+    submit,
+    suite,
+    write,
+)
 
 SHORTEN = '''
 

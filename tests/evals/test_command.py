@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.cli.commands.suites import case_lines
+from agentforge.cli.commands.evaluation.suites import case_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.cli.startup.entry import run
 from agentforge.evals.side_run import SideResult

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentforge.cli.commands.suites import honest_lines
+from agentforge.cli.commands.evaluation.suites import honest_lines
 from agentforge.cli.output.terminal import Style
 from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError

@@ -3,13 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve, limits_from
 from agentforge.events.kinds import Event
 from agentforge.events.state.attempt import LOOP_WINDOW, RECENT_STEPS, VIEWS_KEPT, StageState
 from agentforge.events.state.run_state import Limits, RunState, Totals
+from tests.support.run_states import run_state, with_fields
 
 START = kinds.RunStarted(
     kind="task", run_id="t", request="r", repo="/r", base_commit="c", limits={"max_steps": 9, "later": 1}

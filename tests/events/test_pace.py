@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agentforge_run_states import run_state
-
 from agentforge.events.fold.usage import rate, spent_lately
+from tests.support.run_states import run_state
 
 
 def at(second: int) -> str:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import bench.fleet
 from agentforge.fleet.database import Database, open_database
 from agentforge.fleet.ledger import Ledger
-
-for _name in ("histories", "simulation"):
-    _spec = importlib.util.spec_from_file_location(f"tests_fleet_{_name}", Path(__file__).with_name(f"{_name}.py"))
-    assert _spec is not None and _spec.loader is not None
-    sys.modules[f"tests_fleet_{_name}"] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[f"tests_fleet_{_name}"])
 
 
 @pytest.fixture
@@ -35,10 +28,4 @@ def ledger(database: Database) -> Ledger:
 @pytest.fixture(scope="session")
 def fleet() -> ModuleType:
     """The measurement script."""
-    path = Path(__file__).parents[2] / "bench" / "fleet.py"
-    spec = importlib.util.spec_from_file_location("agentforge_bench_fleet", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["agentforge_bench_fleet"] = module
-    spec.loader.exec_module(module)
-    return module
+    return bench.fleet

@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests_fleet_histories import LOST, Operation, Standing, explains, standing_of
-from tests_fleet_simulation import Faults, Recorder, World
 
 from agentforge.fleet.database import Database, open_database
 from agentforge.fleet.ledger import Job
+from tests.support.fleet.histories import LOST, Operation, Standing, explains, standing_of
+from tests.support.fleet.simulation import Faults, Recorder, World
 
 SEEDS = 240
 _PARTS = 4

@@ -17,11 +17,17 @@ import sqlalchemy
 from agentforge.fleet.database import open_database
 from agentforge.fleet.ledger import Ledger
 from agentforge.store.log.lease import read_holder
+from tests.support import world as kit
 
 _PATIENCE_S = 120.0
 _POISON = """import os, signal, sys
-if "agentforge.fleet.drive" in sys.orig_argv and os.environ["POISONED"] in sys.orig_argv:
-    os.kill(os.getppid(), signal.SIGKILL)
+
+def opened(worker, event, arguments):
+    if event == "open" and os.environ["POISONED"] in str(arguments[0]):
+        os.kill(worker, signal.SIGKILL)
+
+if "agentforge.fleet.fork_server" in sys.orig_argv:
+    sys.addaudithook(lambda event, arguments, worker=os.getppid(): opened(worker, event, arguments))
 """
 _SETTINGS = "[fleet]\nlease_s = 1.0\nperiod_s = 0.1\ncrashes = 2\n"
 
@@ -29,8 +35,7 @@ _SETTINGS = "[fleet]\nlease_s = 1.0\nperiod_s = 0.1\ncrashes = 2\n"
 @pytest.fixture
 def world(fleet: ModuleType, tmp_path: Path) -> Any:
     """A repository whose model answers one question about it, and a home with settings for short leases."""
-    made = fleet._world(tmp_path)
-    kit = sys.modules["agentforge_world"]
+    made = fleet._world(tmp_path, fresh=False)
     asked = kit.submit(kit.intake("analyze", examples=[]))
     answered = kit.submit(kit.analysis(findings=["shout upper-cases: textkit.py:4"]))
     model = made.model({"intake": [kit.reply(asked)], "analyze": [kit.reply(answered)]})

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.loopback.forge import Forge, Serving
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_SPEC = importlib.util.spec_from_file_location("agentforge_forge", Path(__file__).parents[1] / "loopback" / "forge.py")
-assert _SPEC is not None and _SPEC.loader is not None
-_FORGES = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_forge"] = _FORGES
-_SPEC.loader.exec_module(_FORGES)
 
 
 @pytest.fixture
@@ -42,8 +36,8 @@ def running(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[An
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="af-") as place:
-        forge = _FORGES.Forge(bare=bare)
+        forge = Forge(bare=bare)
         unix = Path(place) / "s"
-        with _FORGES.Serving(forge, unix=unix):
+        with Serving(forge, unix=unix):
             forge.unix = unix
             yield forge

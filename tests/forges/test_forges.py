@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.errors import ForgeError
 from agentforge.forges.forge import CiCheck, standing
@@ -14,6 +13,7 @@ from agentforge.forges.github import GitHub
 from agentforge.forges.gitlab import GitLab
 from agentforge.forges.place import place_of
 from agentforge.forges.wire import CommandWire, HttpWire, open_wire
+from tests.support.toolchains import need
 
 _CLASSES = {"github": GitHub, "gitlab": GitLab}
 _TOKEN = "token-of-the-tests"

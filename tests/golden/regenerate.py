@@ -1,4 +1,4 @@
-"""Write the stored views of every golden run anew: `python tests/golden/regenerate.py`.
+"""Write the stored views of every golden run anew: `python -m tests.golden.regenerate`.
 
 A log that has a source beside it (NAME.yaml) is written from that, one event a second; the others are never rewritten.
 """

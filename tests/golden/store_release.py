@@ -1,4 +1,4 @@
-"""Store a run as the current version writes it: `python tests/golden/store_release.py`, once for every release.
+"""Store a run as the current version writes it: `python -m tests.golden.store_release`, once for every release.
 
 Each version has a folder in `released/`: `run.afbundle` and `lease` (a delivered run), `repository.bundle` (its repository, notes included), and
 in `waiting/` a run that waits for a human, its repository and the replies with which it goes on. What is stored is never written again: tests/store/test_released.py opens all of them with today's program.
@@ -6,16 +6,15 @@ in `waiting/` a run that waits for a human, its repository and the replies with 
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from agentforge import __version__
 from agentforge.errors import EXIT_WAITING
+from tests.support import world as world_module
 
 GOLDEN = Path(__file__).parent
 
@@ -26,7 +25,6 @@ def main() -> int:
     if target.exists():
         sys.stderr.write(f"{target} is stored already, and is never written again\n")
         return 2
-    world_module = _world()
     with tempfile.TemporaryDirectory(prefix="agentforge-release-") as name:
         place = Path(name).resolve()
         world = world_module.make_world(place / "repo", place / "home", pycache=place / "pycache", plugins=True)
@@ -38,11 +36,11 @@ def main() -> int:
         assert packed.code == 0, packed.err
         shutil.copy(world.folder / "lease", target / "lease")  # bundles travel without it
         world.git("bundle", "create", "-q", str(target / "repository.bundle"), "--branches", "refs/notes/agentforge")
-    _store_waiting(target / "waiting", world_module)
+    _store_waiting(target / "waiting")
     return 0
 
 
-def _store_waiting(target: Path, world_module: Any) -> None:
+def _store_waiting(target: Path) -> None:
     """Start a task that waits for a human, and keep it with the replies that come after the answer."""
     with tempfile.TemporaryDirectory(prefix="agentforge-release-") as name:
         place = Path(name).resolve()
@@ -54,15 +52,6 @@ def _store_waiting(target: Path, world_module: Any) -> None:
             packed.add(world.folder, arcname=world.task)
         world.git("bundle", "create", "-q", str(target / "repository.bundle"), "--branches")
         shutil.copy(world.home / "script.yaml", target / "replies.yaml")
-
-
-def _world() -> Any:
-    spec = importlib.util.spec_from_file_location("agentforge_world", GOLDEN.parent / "e2e" / "world.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["agentforge_world"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from agentforge.errors import ToolchainError
 from agentforge.guest.conversation import Conversation, DeadlinePassed, GuestWire, Terms
 from agentforge.guest.report import GuestReport
 
-AGENT = Path(__file__).parents[1] / "e2e" / "guest_agent.py"
+AGENT = Path(__file__).parents[1] / "support" / "guest_agent.py"
 
 
 @contextmanager

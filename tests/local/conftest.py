@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,18 +10,13 @@ import pytest
 
 from agentforge.local.machine import look
 from agentforge.local.shared_server import Wanted, stop_all
-
-_SPEC = importlib.util.spec_from_file_location("agentforge_tiny_model", Path(__file__).parent / "tiny.py")
-assert _SPEC is not None and _SPEC.loader is not None
-TINY = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_tiny_model"] = TINY
-_SPEC.loader.exec_module(TINY)
+from tests.support.tiny_model import write_tiny
 
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model's file."""
-    return TINY.write_tiny(tmp_path_factory.mktemp("tiny") / "tiny.gguf")  # type: ignore[no-any-return]
+    return write_tiny(tmp_path_factory.mktemp("tiny") / "tiny.gguf")
 
 
 @pytest.fixture

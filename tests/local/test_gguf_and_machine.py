@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentforge_tiny_model import write_tiny
 
 from agentforge.errors import LocalModelError, ModelFileError
 from agentforge.local.gguf import Header, read_header
 from agentforge.local.machine import Machine, look, plan
+from tests.support.tiny_model import write_tiny
 
 GB = 1_000_000_000
 WEIGHTS = 1_117_320_768

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from agentforge_tiny_model import write_tiny
 
 from agentforge.errors import LockedError, ModelFileError, ModelUnavailable, StorageError
 from agentforge.local import pull as pulling
 from agentforge.local.catalogue import CatalogueEntry, check_there, default_entry, entries, kept_models, part_of
 from agentforge.local.pull import pull
 from agentforge.local.sources import Address, source_of
+from tests.support.tiny_model import write_tiny
 
 
 class Hub:

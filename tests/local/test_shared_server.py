@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from agentforge_tiny_model import write_tiny
 
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.draft import draft_schema
@@ -26,6 +25,7 @@ from agentforge.models.dialects.constrained import ConstrainedModel
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 from agentforge.pipeline.stages import load_stages
+from tests.support.tiny_model import write_tiny
 
 Build = Callable[..., Wanted]
 Open = Callable[..., HostedModel]

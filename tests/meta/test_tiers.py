@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from agentforge_tiers import Tiers, read_tiers
-from agentforge_toolchains import missing
 
 from agentforge.evals.case import Case, FileTree
+from tests.support.tiers import Tiers, read_tiers
+from tests.support.toolchains import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

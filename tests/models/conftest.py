@@ -14,7 +14,7 @@ from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
+    from tests.support.loopback.provider import LoopbackProvider
 
 DIALECTS = {"openai": OPENAI_CHAT, "anthropic": ANTHROPIC_MESSAGES}
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Raw, Refuse
 
 from agentforge.errors import ModelAuthError, ModelNotConfigured, ModelRateLimited
 from agentforge.messages import Message, ModelReply, ModelRequest, Text
 from agentforge.models.api.adapted import AdaptedModel
 from agentforge.models.api.catalogue import open_model
 from agentforge.models.api.model import ModelSpec
+from tests.support.loopback.provider import LoopbackProvider, Raw, Refuse
 
 pytest.importorskip("pydantic_ai")
 

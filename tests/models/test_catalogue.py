@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest
 from agentforge.models.api.catalogue import ModelSpec, open_model
 from agentforge.models.providers import PROVIDERS
+from tests.support.loopback.provider import LoopbackProvider, Say
 
 HOSTED = ["anthropic", "custom", "llamacpp", "lmstudio", "ollama", "openai", "openrouter"]
 

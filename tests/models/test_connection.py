@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Say
-from agentforge_toolchains import need
 
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelUnavailable
 from agentforge.models.transport.connection import HttpConnection
+from tests.support.loopback.provider import LoopbackProvider, Say
+from tests.support.toolchains import need
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Refuse, Say
 
 from agentforge import errors
 from agentforge.messages import ModelReply, ModelRequest, Usage
 from agentforge.models.api.fallback import Breaker, FallbackModel
 from agentforge.models.api.hosted import HostedModel
+from tests.support.loopback.provider import LoopbackProvider, Refuse, Say
 
 
 class Clock:

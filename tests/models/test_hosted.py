@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Say, tape
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from agentforge.errors import ModelReplyBroken, ModelRequestRejected
@@ -15,6 +14,7 @@ from agentforge.models.api.model import ModelSpec
 from agentforge.models.api.thinking import thinking_heard
 from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
+from tests.support.loopback.provider import LoopbackProvider, Say, tape
 
 DIALECTS = {"openai": OPENAI_CHAT, "anthropic": ANTHROPIC_MESSAGES}
 REPLY = Say(

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import anthropic
 import openai
 import pytest
-from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge.messages import Message, ModelReply, ModelRequest
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.dialects.anthropic_messages import encode as encode_anthropic
 from agentforge.models.dialects.openai_chat import encode as encode_openai
+from tests.support.loopback.provider import LoopbackProvider, Say
 
 REPLIES = [
     Say(text="Hello."),

@@ -9,7 +9,6 @@ from typing import Any
 
 import openai
 import pytest
-from agentforge_loopback import LoopbackProvider, Raw
 
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, request_from, request_value
 from agentforge.models.api.hosted import HostedModel
@@ -17,6 +16,7 @@ from agentforge.models.api.model import ModelSpec
 from agentforge.models.dialects.anthropic_messages import encode as encode_anthropic
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.models.dialects.openai_responses import OPENAI_RESPONSES, dialect_of, endpoint
+from tests.support.loopback.provider import LoopbackProvider, Raw
 
 _SEALED = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA="}
 _CALL = {

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest, reply_value, request_value
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.stand_ins.recorded import RecordedModel, recorded_line
 from agentforge.models.stand_ins.scripted import place_of
+from tests.support.loopback.provider import LoopbackProvider, Say
 
 RequestFor = Callable[..., ModelRequest]
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 
 import pytest
-from agentforge_loopback import HangUp, LoopbackProvider, Raw, Refuse, Say
 
 from agentforge import errors
 from agentforge.messages import ModelRequest, Usage
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.transport.wire import MAX_REQUESTS, Wire
+from tests.support.loopback.provider import HangUp, LoopbackProvider, Raw, Refuse, Say
 
 Connect = Callable[..., HostedModel]
 RequestFor = Callable[..., ModelRequest]

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentforge_inbox import Inbox
 
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.notify.message import NotifyMessage, digest_of
 from agentforge.notify.notifier import Webhook, notifiers, signature
+from tests.support.loopback.inbox import Inbox
 
 _MESSAGE = NotifyMessage(
     message_id="task-1.E1.first.1",

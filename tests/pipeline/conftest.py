@@ -1,11 +1,9 @@
-"""The states module can be imported as `agentforge_states`; a repository and a runtime over it."""
+"""A repository and a runtime over it."""
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +20,6 @@ from agentforge.store.blobs import Blobs
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import choose
-
-_SPEC = importlib.util.spec_from_file_location("agentforge_states", Path(__file__).with_name("states.py"))
-assert _SPEC is not None and _SPEC.loader is not None
-_STATES = importlib.util.module_from_spec(_SPEC)
-sys.modules["agentforge_states"] = _STATES
-_SPEC.loader.exec_module(_STATES)
-
 
 FILES = {
     "kit/__init__.py": "",

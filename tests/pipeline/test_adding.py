@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge.errors import ConfigError
 from agentforge.events.state.attempt import StageState
@@ -21,6 +20,7 @@ from agentforge.pipeline.plugins.stage_order import (
     written_files,
 )
 from agentforge.pipeline.stages import ORDER, load_stages
+from tests.support.run_states import run_state, with_fields
 
 READER = Stage(
     name="threats",

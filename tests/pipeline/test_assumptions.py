@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentforge_states import ARTIFACTS, asked, before
-
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.delivery.assumptions import assumptions
+from tests.support.stage_states import ARTIFACTS, asked, before
 
 JOINS = {"question": "What joins the words?", "answer": "a hyphen", "source": "assumption"}
 CASE = {"question": "Which case?", "answer": "lower", "source": "human_escalation"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from agentforge_states import inside
-
 from agentforge.events import kinds
 from agentforge.events.state.run_state import Escalation
 from agentforge.pipeline.context.step_context import verification_status
 from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
+from tests.support.stage_states import inside
 
 ANSWERED = Escalation(
     escalation_id="E1",

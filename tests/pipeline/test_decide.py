@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import asked, before, failed, inside, passed, replied, submitted
 
 from agentforge.agent.effects import CallModel, FinishStep
 from agentforge.events.state.attempt import StageState
@@ -26,6 +24,8 @@ from agentforge.pipeline.model.effects import (
     SubmitDraft,
 )
 from agentforge.pipeline.stages import ORDER, load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import asked, before, failed, inside, passed, replied, submitted
 
 STAGES = load_stages()
 BROKEN = {"baseline": {"measured": False, "problems": ("no module named x",), "attempt": 1}}

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, SPEC, before, inside
 
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.check import check
@@ -21,6 +19,8 @@ from agentforge.pipeline.delivery.commit import commit_message, make_branch, mak
 from agentforge.pipeline.engine.judgement import judge, refuse_draft
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, SPEC, before, inside
 
 Make = Callable[..., Runtime]
 CONTRACT = contract_set(None).get("delivery_report")

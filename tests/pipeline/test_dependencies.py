@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentforge_run_states import run_state
-
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import EscalationRaised, EscalationResolved, Event, RunResumed, TaskArrived
 from agentforge.events.state.run_state import RunState
@@ -13,6 +11,7 @@ from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.model.effects import Ask, AwaitTask, StartStage
 from agentforge.pipeline.model.run_dependencies import Sight, await_next, event_of, needs, unmet
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import run_state
 
 BEGUN = run_state(run_id="t", after=({"task_id": "data/task-1", "required_stage": "spec"},))
 SPECIFIED = run_state(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import before, inside
 
 from agentforge.pipeline.facts.early_facts import analyze_facts, clarify_facts, intake_facts, spec_facts
 from agentforge.pipeline.model.runtime import Runtime
+from tests.support.run_states import with_fields
+from tests.support.stage_states import before, inside
 
 Make = Callable[..., Runtime]
 

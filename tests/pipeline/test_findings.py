@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agentforge_states import failed, inside
-
 from agentforge.events.kinds import ToolFinished
 from agentforge.events.state.attempt import FinishedStep, Turn
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import situation
 from agentforge.pipeline.stages import load_stages
+from tests.support.stage_states import failed, inside
 
 
 def shown(state: RunState, diff: str = "") -> dict[str, str]:

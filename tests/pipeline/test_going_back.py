@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, asked, failed, fold
 
 from agentforge.events import kinds
 from agentforge.events.state.attempt import StageState
@@ -17,6 +15,8 @@ from agentforge.pipeline.facts.test_adequacy import reaching_nothing
 from agentforge.pipeline.model.effects import Ask, Reopen, StartStage, SubmitKept
 from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, asked, failed, fold
 
 STAGES = load_stages()
 FACT = {"stage": "red", "rule": "types", "path": "tests/test_slug.py", "message": "line 3: str is not int"}

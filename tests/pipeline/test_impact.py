@@ -5,11 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from agentforge_run_states import with_fields
-from agentforge_states import before
-
 from agentforge.canonical import canonical_bytes
 from agentforge.pipeline.facts.impact import impact_text, quick_and_long, within_share
+from tests.support.run_states import with_fields
+from tests.support.stage_states import before
 
 TOOK = {"a": 0.1, "sleeps": 2.1, "b": 0.1, "c": 0.1}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_states import before, fold, inside, passed
 
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import ABORT, by_itself, choices_of
@@ -14,6 +13,7 @@ from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.questions import asked, offered
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
+from tests.support.stage_states import before, fold, inside, passed
 
 STAGES = load_stages()
 NEED = {"task_id": "task-2", "required_stage": "deliver"}

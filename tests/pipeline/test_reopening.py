@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_run_states import run_state, with_fields
 
 from agentforge.agent.effects import Stop
 from agentforge.events import kinds
@@ -18,6 +17,7 @@ from agentforge.pipeline.facts.test_adequacy import by_one_alone
 from agentforge.pipeline.model.effects import Ask, EndReopening, PassStage, Reopen, StartStage
 from agentforge.pipeline.model.revisits import ending
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import run_state, with_fields
 
 STAGES = load_stages()
 AT = "2026-01-02T03:04:05Z"

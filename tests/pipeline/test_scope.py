@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_states import SPEC, inside
 
 from agentforge.pipeline.engine.stage_agent import refusal_of
 from agentforge.pipeline.model.scope import named_files, product_scope, suite_files
 from agentforge.pipeline.stages import load_stages
+from tests.support.stage_states import SPEC, inside
 
 STAGES = load_stages()
 

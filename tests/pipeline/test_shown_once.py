@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, inside
 
 from agentforge.context.packer import fill
 from agentforge.events.state.run_state import RunState
@@ -16,6 +14,8 @@ from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.model.prompt_text import holds
 from agentforge.pipeline.model.runtime import Runtime
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, inside
 
 REQUEST = "Add slugify. It must hold:\n\n- slugify('A b') gives 'a-b'\n\nOne hyphen joins words."
 
@@ -108,3 +108,45 @@ def test_who_writes_tests_is_shown_what_was_named_and_who_implements_what_it_cal
     assert all("return _folded(text)" in text for text in texts.values())
     assert "casefold" in texts["green"]
     assert "casefold" not in texts["red"]
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "made_by"),
+    [
+        (
+            "kit/text.py",
+            "class Pen:\n    def __init__(self, ink, width=1):\n        self.ink = ink\n\n    def draw(self):\n        return 1\n",
+            ("return 1", "return 2"),
+            "- makes Pen: def __init__(self, ink, width=1)",
+        ),
+        (
+            "kit/text.py",
+            "class Pen:\n    ink: str\n    width: int = 1\n\n    def draw(self):\n        return 1\n",
+            ("return 1", "return 2"),
+            "- makes Pen: ink: str, width: int = 1",
+        ),
+        (
+            "kit/pen.ts",
+            "export class Pen {\n  constructor(private ink: string) {}\n  draw(): number {\n    return 1\n  }\n}\n",
+            ("return 1", "return 2"),
+            "- makes Pen: constructor(private ink: string)",
+        ),
+        (
+            "kit/pen.rs",
+            "pub struct Pen {}\n\nimpl Pen {\n    pub fn new(ink: i32) -> Self {\n        Pen {}\n    }\n\n    pub fn draw(&self) -> i32 {\n        1\n    }\n}\n",
+            ("        1\n", "        2\n"),
+            "- makes Pen: pub fn new(ink: i32) -> Self",
+        ),
+    ],
+)
+def test_the_examiner_is_told_how_the_objects_are_made_whose_methods_changed(
+    runtime: Callable[..., Runtime], path: str, before: str, after: tuple[str, str], made_by: str
+) -> None:
+    made = runtime()
+    (made.worktree / path).write_text(before)
+    base = made.guard.tree()
+    (made.worktree / path).write_text(before.replace(*after))
+    facts = {"changes": [{"path": path, "status": "modified"}], "test_files": []}
+    trees = {"baseline": base, "green": made.guard.tree()}
+    state = inside("deliver", request="Draw twice.", facts={"green": facts}, trees=trees)
+    assert interface(state, made).split("\n").count(made_by) == 1

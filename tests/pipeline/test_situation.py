@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import fold, inside
 
 from agentforge.context.packer import fill
 from agentforge.context.sections import Piece
@@ -18,6 +16,8 @@ from agentforge.events.state.attempt import FinishedStep, Turn, Verdict
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import fold, inside
 
 STAGES = load_stages()
 
@@ -54,13 +54,13 @@ def test_findings_answers_refused_draft_and_diff_come_in_this_order() -> None:
     assert list(pieces) == [
         "answers of a human",
         "findings to repair (measured)",
-        "your last submission, refused (send the fields that change; the others stay as they are)",
+        "your last submission, refused (send only the fields and list entries that change, the rest stays)",
         "your changes so far",
     ]
     assert pieces["findings to repair (measured)"] == "- [holds] a.b: no\n- [human] too wide"
     assert (
         pieces["answers of a human"],
-        pieces["your last submission, refused (send the fields that change; the others stay as they are)"],
+        pieces["your last submission, refused (send only the fields and list entries that change, the rest stays)"],
     ) == ("- Which? -> a", "goal: x")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_run_states import run_state
 
 from agentforge.contracts.inspection import guards_suffice
 from agentforge.pipeline.facts.speed import measured_text
+from tests.support.run_states import run_state
 
 _INTAKE = {"extracted_intent": {"action": "fix", "performance": True}}
 

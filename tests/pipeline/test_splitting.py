@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from agentforge_run_states import run_state, with_fields
-
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import PartStarted
 from agentforge.events.state.run_state import RunState
@@ -15,6 +13,7 @@ from agentforge.pipeline.model.effects import Finish, StartPart
 from agentforge.pipeline.model.run_dependencies import Sight, event_of, needs
 from agentforge.pipeline.stages import load_stages
 from agentforge.pipeline.workflows.split.parts import part_after, part_of, part_request
+from tests.support.run_states import run_state, with_fields
 
 AT = "2026-01-01T00:00:00Z"
 PARTS = [

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import before, inside
 
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_tool
@@ -24,6 +22,8 @@ from agentforge.pipeline.engine.stage_agent import agent_spec, system_prompt
 from agentforge.pipeline.model.effects import StartStage, SubmitDraft
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER
+from tests.support.run_states import with_fields
+from tests.support.stage_states import before, inside
 
 Make = Callable[..., Runtime]
 MODEL_STAGES = ORDER[:-1]

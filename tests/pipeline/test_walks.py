@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, INTAKE, fold
 from hypothesis import given, settings, strategies as st
 
 from agentforge.agent.effects import CallModel, FinishStep, RunTool
@@ -20,6 +18,8 @@ from agentforge.pipeline.context.step_context import verification_status
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.questions import with_choices
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, INTAKE, fold
 
 STAGES = load_stages()
 DECISIONS = ("answer", "approve", "reject")

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from agentforge_states import inside
 
 from agentforge.agent.effects import CallModel, RunTool
 from agentforge.agent.model_call import perform_call_model
@@ -23,6 +22,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.suite.detection import detect as detect_plan
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import detect
+from tests.support.stage_states import inside
 
 pytestmark = pytest.mark.skipif(detect(os.environ).kind == "none", reason="bubblewrap does not work here")
 

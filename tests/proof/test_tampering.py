@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from tests_proof_forging import chained
 
 from agentforge.app.proof.verification import views_of
 from agentforge.events.storage.blob_form import PACK, packed
@@ -22,6 +21,7 @@ from agentforge.proof.public_keys import read_public_key
 from agentforge.proof.run import Surroundings, verify_run
 from agentforge.workspace.git.objects import commit_object
 from agentforge.workspace.git.repository import Git
+from tests.support.forged_logs import chained
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Golden

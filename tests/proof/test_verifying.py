@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import tracemalloc
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests_proof_forging import chained
 
 from agentforge.app.proof.verification import views_of
 from agentforge.canonical import canonical_bytes, digest_value
@@ -21,6 +19,8 @@ from agentforge.proof.bundle import read_bundle, write_bundle
 from agentforge.proof.chain import LOG
 from agentforge.proof.envelope import Signer, read_envelopes, seal, write_envelopes
 from agentforge.proof.run import Surroundings, verify_run
+from tests.support.forged_logs import chained
+from tests.support.world import World, own_settings
 
 if TYPE_CHECKING:
     from tests.proof.conftest import Golden
@@ -35,10 +35,9 @@ def checks(done: Any) -> dict[str, bool]:
 @pytest.fixture
 def elsewhere(golden: Golden, tmp_path: Path) -> Any:
     """A machine that has neither the repository, nor the data folder, nor a key."""
-    module = sys.modules["agentforge_world"]
     (tmp_path / "empty").mkdir()
-    module.own_settings(tmp_path / "other", "")  # the same python: another version of pytest is measured differently
-    return module.World(repo=tmp_path / "empty", home=tmp_path / "other", pycache=golden.world.pycache)
+    own_settings(tmp_path / "other", "")  # the same python: another version of pytest is measured differently
+    return World(repo=tmp_path / "empty", home=tmp_path / "other", pycache=golden.world.pycache)
 
 
 @pytest.fixture

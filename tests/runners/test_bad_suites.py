@@ -5,13 +5,13 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.testing.channel import Received
 from agentforge.testing.report_assembly import Canaries, assemble
 from agentforge.verification.stages.baseline import measure_baseline
 from agentforge.verification.stages.green import Promise, measure_green
 from agentforge.workspace.processes.process import Completed
+from tests.support.toolchains import need
 
 _GOOD = "def test_{0}():\n    assert True\n"
 _BROKEN = "import nowhere\n\ndef test_{0}():\n    assert True\n"

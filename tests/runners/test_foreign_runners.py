@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.suite.detection import detect
 from agentforge.verification.stages.front import Suite, measure_red
+from tests.support.toolchains import need
 
 _MODULES = Path(
     os.environ.get("AGENTFORGE_TEST_NODE_MODULES")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.languages.javascript.null_implementation import javascript_null
+from agentforge.languages.stub_values import NullWay
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations import _with_body, hollow_javascript
+from agentforge.verification.counterexamples.null_implementations import hollow_targets
 
 BASE = "function shout (text) {\n  return text + '!'\n}\nmodule.exports = { shout }\n"
 TREE = (
@@ -29,22 +31,24 @@ def test_a_target_that_passes_under_both_wrong_bodies_is_hollow(project):
     base, tree = made.tree(), made.tree({"kit.js": TREE})
     targets = [f"test/kit.test.js::{name}" for name in ("value", "throws", "exists", "calls")]
     given = {"base_tree": base, "tree": tree, "targets": targets, "edits": NO_EDITS}
-    hollow = hollow_javascript(made.rig(), changed=["kit.js"], **given)
+    hollow = hollow_targets(made.rig(), changed=["kit.js"], **given)
     assert hollow == ("test/kit.test.js::calls", "test/kit.test.js::exists")
-    assert hollow_javascript(made.rig(), changed=["kit.js", "data.json"], **given) == ()
+    assert hollow_targets(made.rig(), changed=["kit.js", "data.json"], **given) == ()
 
 
 def _wrong(after, before=BASE, path="kit.js"):
-    made = _with_body(path, before.encode(), after.encode(), "throw 1;")
+    made = javascript_null(path, before.encode(), after.encode(), way=NullWay(seed="1", raising=True))
     return None if made is None else made.decode()
 
 
 def test_only_functions_that_changed_get_another_body():
     assert _wrong(BASE) == ""
-    assert _wrong(BASE.replace("'!'", "'?'")).startswith("function shout (text) { throw 1; \n  return text + '?'")
-    assert "const slug = (text) => { throw 1; }" in _wrong(TREE)
+    assert _wrong(BASE.replace("'!'", "'?'")).startswith(
+        "function shout (text) { throw new Error(\"wrong on purpose\"); \n  return text + '?'"
+    )
+    assert 'const slug = (text) => { throw new Error("wrong on purpose"); }' in _wrong(TREE)
     typed = "export function f(a: string): string { return a }\n"
-    assert "{ throw 1;  return a }" in _wrong(typed, before="", path="kit.ts")
+    assert '{ throw new Error("wrong on purpose");  return a }' in _wrong(typed, before="", path="kit.ts")
 
 
 def test_nothing_is_told_of_a_change_that_is_partly_data():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.java.failures import compile_errors, files_by_class
 from agentforge.languages.java.project import pom_part
 from agentforge.suite.detection import detect
 from agentforge.verification.source.runner_configuration import steering_changes
+from tests.support.toolchains import need
 
 _JUPITER = Path("/usr/share/java/junit-platform-console.jar")
 _needs_junit = pytest.mark.skipif(not _JUPITER.is_file(), reason="JUnit's console launcher is not installed")

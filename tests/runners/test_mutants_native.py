@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.suite.test_environment import run_tree
@@ -11,6 +10,7 @@ from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants_by_runs import measure_mutants_by_runs
 from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.strength import measure_strength
+from tests.support.toolchains import need
 
 _GO = 'package kit\n\nimport "strings"\n\n// Slug joins by "-".\nfunc Slug(text string, most int) (string, error) {\n\tif len(text) > most && !strings.Contains(text, "\\t") {\n\t\treturn "", nil\n\t}\n\tif most < 0 {\n\t\tpanic("no way")\n\t}\n\treturn strings.ToLower(text), nil\n}\n'
 _RUST = 'pub fn slug(text: &str, n: usize) -> Option<String> {\n    if let Some(x) = text.find("a") { println!("{}", x + 1); }\n    let mut v: Vec<u8> = Vec::new();\n    v.push(1);\n    Some(text.to_lowercase())\n}\n'

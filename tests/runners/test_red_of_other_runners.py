@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.verification.stages.baseline import measure_baseline
 from agentforge.verification.stages.green import Promise, measure_green
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
+from tests.support.toolchains import need
 
 _GO = 'package textkit\n\nimport "testing"\n\nfunc Test{0}(t *testing.T) {{\n\tif {1}("A B") != "{2}" {{\n\t\tt.Fatal("no")\n\t}}\n}}\n'
 _NODE = 'import assert from "node:assert";\nimport {{ test }} from "node:test";\nimport {{ {1} }} from "../textkit.js";\ntest("{0}", () => assert.equal({1}("A B"), "{2}"));\n'

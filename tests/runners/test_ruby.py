@@ -8,8 +8,10 @@ from agentforge.languages.catalogue import named_tests, of_path, of_runner
 from agentforge.languages.ruby.mutants import ruby_mutants
 from agentforge.languages.ruby.runner import failure_of
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
+from agentforge.languages.stub_values import NullWay
 from agentforge.languages.symbols import Symbol
 
+RAISING = NullWay(seed="1", raising=True)
 KIT = """module Kit
   def self.shout(text)
     return "" if text.empty? && true
@@ -141,10 +143,10 @@ def test_stubs_stand_in_for_new_and_changed_methods_and_new_classes():
 
 def test_changed_methods_are_made_wrong_and_changed_data_tells_nothing():
     changed = KIT.replace("text.upcase", "text.upcase.strip")
-    made = null_implementation("lib/kit.rb", KIT.encode(), changed.encode(), seed="")
+    made = null_implementation("lib/kit.rb", KIT.encode(), changed.encode(), way=RAISING)
     assert made is not None and made.count(b"raise NotImplementedError") == 1
-    assert null_implementation("lib/kit.rb", KIT.encode(), KIT.encode(), seed="") == b""
-    assert null_implementation("lib/kit.rb", KIT.encode(), f"LIMIT = 3\n{KIT}".encode(), seed="") is None
+    assert null_implementation("lib/kit.rb", KIT.encode(), KIT.encode(), way=RAISING) == b""
+    assert null_implementation("lib/kit.rb", KIT.encode(), f"LIMIT = 3\n{KIT}".encode(), way=RAISING) is None
 
 
 def test_mutants_turn_operators_constants_and_methods_of_the_changed_lines():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from agentforge_toolchains import need
 
 from agentforge.languages.native.source import functions, native_tree
 from agentforge.languages.native.values import statement
 from agentforge.languages.stub_values import drawn
 from agentforge.languages.symbols import symbols_of
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations import hollow_by_text
+from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
+from tests.support.toolchains import need
 
 _GO = 'package textkit\n\nimport "strings"\n\ntype Stack struct{ items []int }\n\nfunc (s *Stack) Len() int { return len(s.items) }\n\nfunc Shout(text string) (out string, err error) { return strings.ToUpper(text), nil }\n'
 _GO_TEST = 'package textkit\n\nimport "testing"\n\nfunc TestStrong(t *testing.T) {\n\tif got := Slug("A B"); got != "a-b" {\n\t\tt.Fatal(got)\n\t}\n}\n\nfunc TestWeak(t *testing.T) {\n\tif Slug("A B") == "A B" {\n\t\tt.Fatal("the same")\n\t}\n}\n\nfunc TestRefuses(t *testing.T) {\n\tdefer func() {\n\t\tif recover() == nil {\n\t\t\tt.Fatal("no panic")\n\t\t}\n\t}()\n\tSlug("")\n}\n'
@@ -137,8 +137,8 @@ def test_a_target_that_passes_though_the_change_is_wrong_is_hollow(project):
     base = made.tree()
     done = _GO + "\nfunc Slug(text string) string { return strings.ToLower(text) }\n"
     given = {"base_tree": base, "targets": ["slug_test.go::TestValue", "slug_test.go::TestExists"], "edits": NO_EDITS}
-    assert hollow_by_text(made.rig(), tree=made.tree({"textkit.go": done}), changed=["textkit.go"], **given) == (
+    assert hollow_targets(made.rig(), tree=made.tree({"textkit.go": done}), changed=["textkit.go"], **given) == (
         "slug_test.go::TestExists",
     )
     data = made.tree({"textkit.go": done + "\nconst Most = 3\n"})
-    assert hollow_by_text(made.rig(), tree=data, changed=["textkit.go"], **given) == ()
+    assert hollow_targets(made.rig(), tree=data, changed=["textkit.go"], **given) == ()

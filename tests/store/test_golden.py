@@ -1,4 +1,4 @@
-"""Stored logs fold to stored views: an old run reads the same for ever. `python tests/golden/regenerate.py` writes the views anew."""
+"""Stored logs fold to stored views: an old run reads the same for ever. `python -m tests.golden.regenerate` writes the views anew."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.store.views.projector import rebuild
+from tests.golden.regenerate import GOLDEN as SOURCES, written
 
-GOLDEN = sorted(path.parent for path in (Path(__file__).parents[1] / "golden").glob("*/events.jsonl"))
+GOLDEN = sorted(path.parent for path in SOURCES.glob("*/events.jsonl"))
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -50,13 +51,7 @@ def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
 
 
 def test_a_log_with_a_source_is_what_the_source_says():
-    import importlib.util
-
-    place = Path(__file__).parents[1] / "golden" / "regenerate.py"
-    spec = importlib.util.spec_from_file_location("agentforge_regenerate", place)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sources = sorted(place.parent.glob("*.yaml"))
+    sources = sorted(SOURCES.glob("*.yaml"))
     assert [source.stem for source in sources] == ["reopened-run"]
     for source in sources:
-        assert module.written(source) == (place.parent / source.stem / "events.jsonl").read_bytes()
+        assert written(source) == (SOURCES / source.stem / "events.jsonl").read_bytes()

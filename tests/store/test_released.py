@@ -91,7 +91,7 @@ def test_it_replays_or_says_where_a_newer_version_asks_otherwise(old):
 
 
 def test_there_is_a_run_of_this_version():
-    assert __version__ in {folder.name for folder in RELEASED}, "run: python tests/golden/store_release.py"
+    assert __version__ in {folder.name for folder in RELEASED}, "run: python -m tests.golden.store_release"
 
 
 @pytest.mark.parametrize("folder", RELEASED, ids=lambda folder: folder.name)

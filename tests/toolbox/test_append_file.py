@@ -1,4 +1,4 @@
-"""Proves toolbox/append_file.py."""
+"""Proves toolbox/files/append_file.py."""
 
 from __future__ import annotations
 

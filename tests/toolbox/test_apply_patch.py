@@ -1,4 +1,4 @@
-"""Proves toolbox/apply_patch.py."""
+"""Proves toolbox/files/apply_patch.py."""
 
 from __future__ import annotations
 

@@ -41,6 +41,15 @@ def test_shell_stays_in_the_workspace(call: Call) -> None:
     assert call("shell", command="true", cwd="README.md").error_type == "bad-arguments"
 
 
+def test_git_in_a_worktree_whose_repository_is_out_of_sight_names_no_path_of_the_machine(call: Call) -> None:
+    line = "mkdir lent; echo 'gitdir: /nowhere/.git/worktrees/task-1' > lent/.git; git -C lent status; echo done"
+    done = call("shell", command=line)
+    assert "/nowhere" not in done.text and "fatal: not a git repository (or any of the parent" in done.text
+    assert "done\nCommands do not see the repository here." in done.text
+    plain = "echo 'fatal: not a git repository: x'"
+    assert call("shell", command=plain).text == "fatal: not a git repository: x\n"
+
+
 def test_tests_and_checks_are_run_by_the_harness(call: Call) -> None:
     assert call("run_tests", tests=["tests/test_area.py"]).summary == "tests tests/test_area.py"
     assert call("run_tests").summary == "tests "

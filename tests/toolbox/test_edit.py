@@ -1,4 +1,4 @@
-"""Proves toolbox/edit.py and toolbox/_mismatch.py."""
+"""Proves toolbox/files/edit.py and toolbox/files/_mismatch.py."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.toolbox.refactor import TOOL
+from agentforge.toolbox.code.refactor import TOOL
 from agentforge.tools.base import Observation
 
 Call = Callable[..., Observation]

@@ -1,4 +1,4 @@
-"""Proves toolbox/write_file.py."""
+"""Proves toolbox/files/write_file.py."""
 
 from __future__ import annotations
 

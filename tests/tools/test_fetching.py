@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from agentforge.toolbox import web_search
-from agentforge.toolbox.web_fetch import TOOL, read_page
-from agentforge.toolbox.web_search import listed
+from agentforge.toolbox.web import web_search
+from agentforge.toolbox.web.web_fetch import TOOL, read_page
+from agentforge.toolbox.web.web_search import listed
 from agentforge.tools.base import ToolError
 from agentforge.tools.web.fetch import FetchFailed, fetch, refusal, text_of_html
 

@@ -20,8 +20,7 @@ from agentforge.config.settings import load
 from agentforge.tui import flow, looks
 from agentforge.tui.app import ScreenApp
 from agentforge.tui.engine import Engine
-
-from .pictures import check
+from tests.support.screen.pictures import check
 
 TEXTKIT = 'def shout(text: str) -> str:\n    """Upper-case it."""\n    return text.upper()\n'
 

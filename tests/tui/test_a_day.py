@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from agentforge_loopback import LoopbackProvider, Say
 
 from agentforge.tui.rows import CallRow
-
-from .conftest import Stage, Theatre
+from tests.support.loopback.provider import LoopbackProvider, Say
+from tests.tui.conftest import Stage, Theatre
 
 
 def test_thinking_is_seen_while_it_comes_and_is_one_line_afterwards(

@@ -17,7 +17,7 @@ from agentforge.models.dialects import anthropic_messages, openai_responses
 from agentforge.workspace.files.pictures import kind_of
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
+    from tests.support.loopback.provider import LoopbackProvider
     from tests.tui.conftest import Stage, Theatre
 
 PNG = base64.b64decode(
@@ -47,7 +47,7 @@ def seeing(theatre: Theatre, loopback: LoopbackProvider) -> dict[str, str]:
 def test_by_mention_and_by_read_file_the_model_sees_it(
     theatre: Theatre, loopback: LoopbackProvider, seeing: dict[str, str]
 ) -> None:
-    from agentforge_loopback import Say
+    from tests.support.loopback.provider import Say
 
     loopback.plan(
         Say(text="A dot."), Say(calls=(("read_file", json.dumps({"path": "shot.png"})),)), Say(text="The same dot.")
@@ -71,7 +71,7 @@ def test_by_mention_and_by_read_file_the_model_sees_it(
 def test_by_paste_of_a_path_and_from_the_clipboard(
     theatre: Theatre, loopback: LoopbackProvider, seeing: dict[str, str], tmp_path: Path
 ) -> None:
-    from agentforge_loopback import Say
+    from tests.support.loopback.provider import Say
 
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -97,7 +97,7 @@ def test_by_paste_of_a_path_and_from_the_clipboard(
 def test_a_model_that_does_not_see_is_told_and_answers(
     theatre: Theatre, loopback: LoopbackProvider, seeing: dict[str, str]
 ) -> None:
-    from agentforge_loopback import Refuse, Say
+    from tests.support.loopback.provider import Refuse, Say
 
     refusal = Refuse(status=400, message="image input is not supported by this model")
     loopback.plan(refusal, Say(text="I am blind."), Say(text="Still."))

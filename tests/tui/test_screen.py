@@ -13,7 +13,7 @@ from agentforge.tui.driver import PasteReader
 from agentforge.tui.run import farewell
 
 if TYPE_CHECKING:
-    from agentforge_loopback import LoopbackProvider
+    from tests.support.loopback.provider import LoopbackProvider
     from tests.tui.conftest import Stage, Theatre
 
 COMMIT = {"tool_calls": [{"name": "shell", "args": {"command": "git add textkit.py"}}]}
@@ -119,7 +119,7 @@ def test_ctrl_c_in_a_command_kills_it(theatre: Theatre) -> None:
 
 
 def test_ctrl_c_while_text_streams_keeps_what_came(theatre: Theatre, loopback: LoopbackProvider) -> None:
-    from agentforge_loopback import Say
+    from tests.support.loopback.provider import Say
 
     loopback.plan(Say(text="word " * 4000, pieces=5, pause_s=0.005), Say(text="Fine."))
     theatre.options["model"] = "custom/any"

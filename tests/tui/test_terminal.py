@@ -14,7 +14,7 @@ import yaml
 
 pytest.importorskip("textual")
 
-from .terminal import Terminal
+from tests.support.screen.terminal import Terminal
 
 pytestmark = pytest.mark.needs("tmux")
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from agentforge_run_states import run_state
-
 from agentforge.events import kinds
 from agentforge.events.state.attempt import StageState
 from agentforge.events.state.run_state import Escalation, RunState, Totals
@@ -16,6 +14,7 @@ from agentforge.views.run_views import (
 )
 from agentforge.views.summary_view import summary_value
 from agentforge.views.words import cost_usd, seconds, standing
+from tests.support.run_states import run_state
 
 ASKED = Escalation(
     escalation_id="E1",

@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from agentforge_toolchains import missing
 
 from agentforge.errors import SandboxError
 from agentforge.workspace.processes.process import Completed
@@ -20,6 +19,7 @@ from agentforge.workspace.sandbox.box import (
     landlock_missing_because,
     missing_because,
 )
+from tests.support.toolchains import missing
 
 NEEDS_BWRAP = pytest.mark.skipif(
     bool(missing_because(os.environ)), reason=f"bubblewrap does not work here: {missing_because(os.environ)}"

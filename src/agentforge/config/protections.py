@@ -118,6 +118,7 @@ _WEAKER: Mapping[str, Weaker] = {
     "loop_limit": _more_or_none,
     "max_turns": _more,
     "pipeline.stages": _drops,
+    "sandbox.hidden": _drops,
     "sandbox.kind": _later_of("bubblewrap", "auto", "landlock", "none"),
     "verification.examiner": lambda value, held: value == "off" != held,
     "verification.examiner_asks": _later_of(True, False),

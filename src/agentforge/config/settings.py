@@ -79,6 +79,10 @@ class Settings:
         """Return a table such as "test"; empty when nobody set anything in it."""
         return cast("Mapping[str, object]", self.get(key, {}))
 
+    def folders(self, key: str) -> tuple[Path, ...]:
+        """Return a list of folders, `~` written out; empty when nobody set it."""
+        return tuple(Path(str(one)).expanduser() for one in cast("list[object]", self.get(key, [])))
+
     def origin(self, key: str) -> str:
         """Say where a value comes from: `FILE:LINE`, "environment", "command line", "default", or "unset"."""
         parts = _parts(key)

@@ -86,7 +86,7 @@ a rule might take for a trick), `action`, `language` and `request`, and perhaps 
 
 Some cases also hold a dishonest solution of the same request. `trick/...` holds the answers that differ, the key `class` names
 the kind of trick, the key `trick` describes it in a sentence, and `hidden/` holds a test that passes only with the honest
-solution. People who had not read the verifier invented these tricks; `python bench/unseen.py` plays both sides.
+solution. People who had not read the verifier invented these tricks; `python -m bench.unseen` plays both sides.
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentforge.languages.mutant import Mutant
-from agentforge.languages.stub_values import Source, Variant
+from agentforge.languages.stub_values import NullWay, Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.launch import TestSandbox
 from agentforge.testing.outcome import SuiteRun
@@ -98,8 +98,8 @@ class Mutants(Protocol):
 class NullImplementation(Protocol):
     """Write a file in which every changed function is wrong."""
 
-    def __call__(self, path: str, before: bytes | None, after: bytes, *, seed: str) -> bytes | None:
-        """Return the file, b"" where no function changed, None where nothing can be told; seed "" = they raise."""
+    def __call__(self, path: str, before: bytes | None, after: bytes, *, way: NullWay) -> bytes | None:
+        """Return the file, b"" where no function changed, None where nothing can be told of the change, such as of data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class Language:
         holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
-        mutants: small wrong changes, None where none can be made or the language has a measure of its own.
+        mutants: small wrong changes, None where none can be made.
         is_compiled: test files are compiled together, and what does not compile shows nothing.
         keeps_neighbours: a test file that does not compile keeps others of its folder from running.
         runs_all: the runner cannot run some of the tests alone.

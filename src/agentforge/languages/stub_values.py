@@ -9,7 +9,7 @@ import ast
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _NOTHING = "None"
 _WORD = re.compile(r"wrong|Wrong")
@@ -131,3 +131,18 @@ class Variant:
     name: str
     hard: bool
     files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NullWay:
+    """How the changed functions of a file are made wrong.
+
+    Attributes:
+        seed: draws the wrong values, so that no test can know them.
+        raising: they raise, where the language tells such a test from one that looks at a value.
+        observed: function name -> type of the result that tests expect, for functions without an annotation.
+    """
+
+    seed: str
+    raising: bool = False
+    observed: Mapping[str, str] = field(default_factory=dict)

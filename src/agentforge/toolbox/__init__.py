@@ -1,8 +1,9 @@
-"""The tools that ship with AgentForge: one file is one tool, the file's name is the tool's name, `TOOL` is the tool."""
+"""The tools that ship with AgentForge, by area: one file is one tool, the file's name is the tool's name, `TOOL` is the tool."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from agentforge.tools.base import Tool
 
 def names() -> list[str]:
     """List the names of all tools, sorted; nothing is imported."""
-    return sorted(file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_"))
+    return sorted(_areas())
 
 
 def find(wanted: Iterable[str]) -> dict[str, Tool]:
@@ -24,9 +25,14 @@ def find(wanted: Iterable[str]) -> dict[str, Tool]:
     return {name: _load(name) for name in wanted}
 
 
+@cache
+def _areas() -> dict[str, str]:
+    """The sub-package of each tool, by the tool's name."""
+    return {file.stem: file.parent.name for file in Path(__file__).parent.glob("[!_]*/[!_]*.py")}
+
+
 def _load(name: str) -> Tool:
-    try:
-        tool: Tool = import_module(f"{__name__}.{name}").TOOL
-    except (ModuleNotFoundError, AttributeError) as exc:
-        raise ConfigError(f"there is no tool {name!r}", hint=f"tools: {', '.join(names())}") from exc
+    if name not in _areas():
+        raise ConfigError(f"there is no tool {name!r}", hint=f"tools: {', '.join(names())}")
+    tool: Tool = import_module(f"{__name__}.{_areas()[name]}.{name}").TOOL
     return tool

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .past import Past
+from tests.support.past import Past
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from agentforge.errors import RepositoryError, UsageError
 from agentforge.evals.history.commits import MOST_FILES, History, HistoryCommit, LeftOut, chosen_commits, role_of
 from agentforge.evals.history.requests import action_of
 from agentforge.evals.trials.test_files import holds_tests
-
-from .past import Past
+from tests.support.past import Past
 
 
 def test_a_change_tells_its_files_their_roles_and_their_lines(history: Past) -> None:

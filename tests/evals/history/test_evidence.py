@@ -16,8 +16,7 @@ from agentforge.evals.history.evidence import HistoryEvidence, evidence_of
 from agentforge.evals.trials.hidden import rig_of
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Sandbox
-
-from .past import Past
+from tests.support.past import Past
 
 _INI = "[pytest]\npythonpath = .\n"
 

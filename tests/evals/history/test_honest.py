@@ -5,8 +5,7 @@ from __future__ import annotations
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.history.evidence import HistoryEvidence
 from agentforge.evals.history.honest import HonestWork
-
-from .past import Past
+from tests.support.past import Past
 
 KIT = "LIMIT = 3\n\n\ndef first(words):\n    return words[0]\n\n\ndef old():\n    return 1\n"
 NEW = "LIMIT = 3\n\n\ndef first(words):\n    return words[0] or None\n\n\ndef last(words):\n    return words[-1]\n"

@@ -9,8 +9,7 @@ import pytest
 
 from agentforge.cli.startup.entry import run
 from agentforge.evals.history.replay import recorded, summary_lines
-
-from .past import Past
+from tests.support.past import Past
 
 BASE = '''"""Words."""
 

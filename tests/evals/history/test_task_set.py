@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentforge.cli.commands import histories
+from agentforge.cli.commands.evaluation import histories
 from agentforge.cli.startup.entry import run
 from agentforge.config.settings import load
 from agentforge.errors import EXIT_INTERRUPTED
@@ -20,8 +20,7 @@ from agentforge.evals.history.requests import action_of, message_of
 from agentforge.evals.history.task_set import Made
 from agentforge.evals.trials.hidden import hidden_failures
 from agentforge.evals.trials.task_sets import load_set
-
-from .past import Past
+from tests.support.past import Past
 
 BASE = "def first(words):\n    return words[0]\n"
 FIXED = 'def first(words):\n    return words[0] if words else ""\n'

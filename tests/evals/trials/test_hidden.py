@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.composition.assembly import sandbox_of
 from agentforge.config.settings import load
-from agentforge.evals.trials.hidden import _failures, _wanted, hidden_failures
+from agentforge.evals.trials.hidden import _failures, _wanted, hidden_failures, rig_of
+from agentforge.evals.trials.play import lend
 from agentforge.testing.outcome import CollectionError, SuiteRun, TestOutcome
 from agentforge.workspace.git.newrepo import init_repository
 
@@ -158,3 +160,17 @@ def test_tests_of_a_mixin_without_a_subclass_that_runs_them_are_missed(repo: Pat
         "tests/test_hidden.py": _MIXINS.replace("__test__ = True", "__test__ = False") + HIDDEN["tests/test_hidden.py"]
     }
     assert _judged(repo, hidden) == ("tests/test_hidden.py::Case::test_more was not run",)
+
+
+def test_the_repository_that_lends_its_environment_is_out_of_sight(repo: Path, tmp_path: Path) -> None:
+    """An installation may lead to its files, which are newer than those that are played."""
+    source, environ = tmp_path / "source", {"HOME": str(tmp_path)}
+    (source / ".agentforge").mkdir(parents=True)
+    (source / ".agentforge" / "config.toml").write_text("[sandbox]\nhidden = ['/srv/own']\n")
+    init_repository(source, message="base")
+    init_repository(repo, message="base")
+    lent = lend(source, repo, settings=load(source, environ), environ=environ)
+    settings = load(repo, environ, flags=lent)
+    rig = rig_of(repo, tmp_path / "scratch", settings=settings, environ=environ)
+    for sandbox in (sandbox_of(settings, hidden=(), environ=environ), rig.sandbox):
+        assert {source, Path("/srv/own")} <= set(getattr(sandbox, "hidden", ()))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
 
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
@@ -17,6 +15,8 @@ from agentforge.pipeline.ledger.shown import ask_lines, asked_text, left_to_see
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import going_back
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
+from tests.support.stage_states import ARTIFACTS, INTAKE, asked, fold, inside, submitted
 
 _REQUEST = "Add slugify. It must hold: slugify('A b') -> 'a-b'. Names of 20 letters are cut. We like it."
 _ORDER = tuple(load_stages())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import asked, inside
 
 from agentforge.events.state.attempt import Submission
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.stages.clarify import STAGE, complete, draft, needs_model, questions
+from tests.support.run_states import with_fields
+from tests.support.stage_states import asked, inside
 
 PROVED = {
     "question": "Which case?", "source": "agent_inference", "answer": "lower", "confidence": 0.9,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from agentforge_run_states import with_fields
-from agentforge_states import inside
 
 from agentforge.config.contract_files import contract_set
 from agentforge.contracts.check import draft_schema
 from agentforge.pipeline.model.stage import ACTIONS, CHANGING, items, texts
 from agentforge.pipeline.stages import ALIASES, ORDER, load_stages
 from agentforge.toolbox import find
+from tests.support.run_states import with_fields
+from tests.support.stage_states import inside
 
 STAGES = load_stages()
 CONTRACTS = contract_set(None)

@@ -43,6 +43,29 @@ def test_what_a_here_document_is_piped_into_is_judged_by_itself(line: str) -> No
     assert decide_command(line, STAGE).verdict is not Consent.ALLOW
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'sed -i "s#a#$PWD#" .git/hooks/pre-commit',
+        'sed -i "s/a/$X/" /etc/hosts',
+        'sed "s/a/$X/" .env',
+        "sed -f x .env",
+        'awk "{ print > \\"$X\\" }" .env',
+        'sed $X "s/a/b/" f',
+        "ls\\\n x",
+        "echo 'a' b\\\nc",
+        "cat <<X\nfoo(\\\nX\nrm x\nX",
+        "cat <<'X'\nfoo\\\nX\nrm -r x",
+        'PYTHONPATH="$PWD/../x" python -m pytest',
+        "PYTHONPATH=$PWD:/x python -m pytest",
+        "CARGO_TARGET_DIR=/tmp/../etc cargo test",
+        "export CARGO_TARGET_DIR=/tmp/t; cargo test",
+    ],
+)
+def test_what_a_script_is_pointed_at_is_judged_whatever_the_script_holds(line: str) -> None:
+    assert decide_command(line, STAGE).verdict is not Consent.ALLOW
+
+
 def test_a_here_document_belongs_to_the_last_command_before_it() -> None:
     first, last = read_line("cd src && python - <<'E'\nprint(1)\nE").commands[:2]
     assert (first.inline, last.inline) == (False, True)

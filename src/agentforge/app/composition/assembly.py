@@ -24,14 +24,18 @@ from agentforge.context.budget import output_room
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
-from agentforge.models.api.model import Model
-from agentforge.models.api.prices import cost_usd
-from agentforge.models.stand_ins.recorded import RecordedModel
-from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.models import (
+    Breaker,
+    FallbackModel,
+    LimitedModel,
+    Model,
+    RecordedModel,
+    ScriptedModel,
+    cost_usd,
+    open_model,
+)
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.runtime import Runtime, no_guest
@@ -42,8 +46,8 @@ from agentforge.testing.cache import ResultCache
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.guest.choice import GuestChoice
-    from agentforge.suite.test_environment import Rig
+    from agentforge.guest import GuestChoice
+    from agentforge.suite import Rig
     from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
 
 _LEAST_STEP_TOKENS = 4000
@@ -299,6 +303,7 @@ def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping
     from agentforge.workspace.sandbox.box import choose
 
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
+    hidden = (*hidden, *settings.folders("sandbox.hidden"))
     return choose(kind, environ, network=_network(settings), hidden=hidden)
 
 
@@ -351,8 +356,7 @@ def _rig(
 
     @lru_cache(maxsize=1)
     def rig() -> Rig:
-        from agentforge.suite.detection import detect
-        from agentforge.suite.test_environment import Rig
+        from agentforge.suite import Rig, detect
 
         state = now()
         worktree = Path(state.identity.worktree)

@@ -14,15 +14,23 @@ from agentforge.app.conformance.check_run import close, is_of_rule, known, texts
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
-from agentforge.conformance.contracts.code_contract import with_commands
-from agentforge.conformance.engine.catalogue import chosen_checks
-from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, line_reader, run_checks
-from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.violation import BASELINE, Violation, read_baseline, violations
+from agentforge.conformance import (
+    BASELINE,
+    CheckReport,
+    Finding,
+    Violation,
+    chosen_checks,
+    contracts_in,
+    line_reader,
+    read_baseline,
+    run_checks,
+    violations,
+    with_commands,
+)
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
 
@@ -177,7 +185,9 @@ def _report(
     return run_checks(
         checkout,
         mount_at=git.top,
-        sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+        sandbox=choose(
+            cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+        ),
         paths=paths,
         checks=[check for check in checks if only is None or check.name == only],
         interpreter=detect(git.top, settings=settings.table("test"), environ=environ).tools_python or None,

@@ -18,8 +18,7 @@ from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
 from agentforge.events.storage.codec import encode
 from agentforge.messages import request_from
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models import Model, ModelSpec, open_model
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
@@ -57,7 +56,10 @@ def inspect_value(folder: Path, *, step: int | None, show: Show) -> object:
     if show == "artifact":
         return _artifacts(records, step)
     wanted = ("ModelCalled", "ModelReplied", "ModelFailed", "ToolStarted", "ToolFinished", "StepFinished")
-    return [item for item in records if item["type"] in wanted]
+    found = [item for item in records if item["type"] in wanted]
+    return found or [
+        item for item in records if step and item["type"] == "ArtifactSubmitted"
+    ]  # no model took part in it
 
 
 def inspect_text(folder: Path, *, step: int | None, show: Show) -> str:

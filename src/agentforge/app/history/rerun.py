@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.pictures import BlobStore
+from agentforge.agent import BlobStore
 from agentforge.app.tasks.added_stages import stages_by_record
 from agentforge.app.tasks.delivered_trees import with_delivered
 from agentforge.canonical import canonical_bytes
@@ -20,7 +20,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunIdentity, RunState
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.pipeline.facts.measurements import measure, measure_base
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.plugins.stage_order import writers
@@ -29,8 +29,7 @@ from agentforge.proof.contents import blob, unpacked
 from agentforge.proof.files import Files
 from agentforge.proof.report import Check, told
 from agentforge.safety.text.redaction import known_secrets
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig, detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Preference, choose
@@ -181,7 +180,9 @@ class _AtTree:
 def _runtime(files: Files, state: RunState, git: Git, environ: Mapping[str, str]) -> Iterator[Runtime]:
     """The parts that measuring needs, made for this once; the settings are those that hold here."""
     settings = load(git.top, environ)
-    sandbox = choose(cast("Preference", settings.text("sandbox.kind", "auto")))
+    sandbox = choose(
+        cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+    )
     at = cast("Git", _AtTree(git))
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
     supplied = state.identity.digests.get("tests")

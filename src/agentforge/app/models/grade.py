@@ -19,10 +19,9 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.languages.symbols import Symbol
-from agentforge.local.catalogue import find
+from agentforge.local import find
 from agentforge.messages import Message, ModelRequest
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models import Model, ModelSpec, open_model
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked
@@ -38,7 +37,7 @@ from agentforge.pipeline.small_models.reading.choices import (
 )
 from agentforge.pipeline.small_models.refactoring.splices import Unusable, answer_in, spliced
 from agentforge.store.log.files import replace_file
-from agentforge.suite.test_environment import Edits, Rig
+from agentforge.suite import Edits, Rig
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.examples.claims import Claim, claims_in
 from agentforge.verification.examples.plain_answers import CallResult
@@ -290,7 +289,9 @@ def _rig(settings: Settings) -> Iterator[Rig]:
             plan=TestPlan(runner="pytest", interpreter=sys.executable),
             git=Git.open(repo),
             mount_at=repo,
-            sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+            sandbox=choose(
+                cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+            ),
             scratch=repo.with_name("scratch"),
             timeout_s=15.0,
             cache=None,

@@ -14,13 +14,17 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError, VerificationFailed
 from agentforge.frozen import dataclass
-from agentforge.python_refactoring.change import plan_of
-from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Open, RefactoringPlan
-from agentforge.python_refactoring.project_files import contents, diff_of, read_project
-from agentforge.python_refactoring.request import RefactoringRequest
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.python_refactoring import (
+    Open,
+    RefactoringPlan,
+    RefactoringRequest,
+    Unclear,
+    contents,
+    diff_of,
+    plan_of,
+    read_project,
+)
+from agentforge.suite import Edits, Rig, detect, run_tree
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
@@ -144,7 +148,9 @@ def tested(change: Refactoring, *, settings: Settings) -> TestResult:
             plan=change.tests,
             git=change.git,
             mount_at=change.git.top,
-            sandbox=choose(cast("Preference", settings.text("sandbox.kind", "auto"))),
+            sandbox=choose(
+                cast("Preference", settings.text("sandbox.kind", "auto")), hidden=settings.folders("sandbox.hidden")
+            ),
             scratch=Path(folder),
             timeout_s=change.tests.timeout_s,
         )

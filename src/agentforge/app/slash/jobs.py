@@ -6,7 +6,7 @@ from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
 from agentforge.safety.text.hygiene import clean
-from agentforge.toolbox.jobs import state_of
+from agentforge.toolbox.processes.jobs import state_of
 from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _USAGE = "/jobs [read ID | stop ID | stop all]"

@@ -20,13 +20,11 @@ from agentforge.globs import matches
 from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
-from agentforge.session.modes import prompt
-from agentforge.session.subagents import Subagent
-from agentforge.session.together import side_by_side
+from agentforge.session import Subagent, prompt, side_by_side
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import run_folder
-from agentforge.toolbox.apply_patch import TOOL
+from agentforge.toolbox.files.apply_patch import TOOL
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import Worktree, create, worktree_of

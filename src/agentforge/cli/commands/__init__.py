@@ -1,1 +1,1 @@
-"""One file per command or small family of commands; `cli.lazy.COMMANDS` names them."""
+"""Commands by area: one file per command or small family of commands; `cli.startup.lazy.COMMANDS` names them."""

@@ -17,7 +17,7 @@ import click
 from agentforge.app.models.grade import grade_of, is_graded_by_itself
 from agentforge.app.setup.first_choice import checked, offer_of, provider_of
 from agentforge.app.setup.setup_run import Setup, set_up
-from agentforge.cli.commands.model import pull_model
+from agentforge.cli.commands.setup.model import pull_model
 from agentforge.cli.running.follow import somebody_is_here
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form
@@ -26,8 +26,8 @@ from agentforge.config.model_choice import choose, explain
 from agentforge.config.paths import local_dir
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured
 from agentforge.installation import command_for
-from agentforge.local.catalogue import default_entry
-from agentforge.models.providers import PROVIDERS
+from agentforge.local import default_entry
+from agentforge.models import PROVIDERS
 
 _KEYED = ("openrouter", "openai", "anthropic")
 _NOBODYS = "none"

@@ -14,7 +14,7 @@ from agentforge.app.tasks.parts import SplitPart, parts_of
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.split_runs import planned
 from agentforge.app.tasks.start_options import Watch
-from agentforge.cli.commands.start import options_of
+from agentforge.cli.commands.tasks.start import options_of
 from agentforge.cli.output.summary import label_of
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.running.detachment import enqueue

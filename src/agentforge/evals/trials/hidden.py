@@ -12,8 +12,7 @@ from pathlib import Path
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, detect, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose
@@ -82,7 +81,8 @@ def rig_of(repo: Path, scratch: Path, *, settings: Settings, environ: Mapping[st
     """
     git = Git.open(repo)
     plan = detect(git.top, settings=settings.table("test"), environ=environ)
-    sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=(data_dir(environ),))  # type: ignore[arg-type] # checked by the settings
+    hidden = (data_dir(environ), *settings.folders("sandbox.hidden"))
+    sandbox = choose(settings.text("sandbox.kind", "auto"), environ, hidden=hidden)  # type: ignore[arg-type] # checked by the settings
     limit = max(_TIME_LIMIT_S, plan.timeout_s)
     return Rig(plan=plan, git=git, mount_at=git.top, sandbox=sandbox, scratch=scratch, timeout_s=limit)
 

@@ -30,7 +30,7 @@ from agentforge.evals.trials.task import HONEST, EvalTask, task_of
 from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 from agentforge.events.kinds import Event, ToolStarted
 from agentforge.events.state.run_state import RunState
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.workspace.git.newrepo import init_repository
 from agentforge.workspace.git.repository import Git
 
@@ -43,7 +43,8 @@ def lend(source: Path, repo: Path, *, settings: Settings, environ: Mapping[str, 
         repo: a repository of some of its files.
         settings: those of `source`.
     Returns:
-        Settings (dotted key -> value) that name what is used where it stands.
+        Settings (dotted key -> value) that name what is used where it stands, and hide the rest of `source`: an installation
+        may lead to its files, which are newer ones.
     Side effects: folders like node_modules are put into `repo`, file by file as hard links where the file system allows it,
         and git is told not to see them.
     """
@@ -57,7 +58,8 @@ def lend(source: Path, repo: Path, *, settings: Settings, environ: Mapping[str, 
     with exclude.open("a", encoding="utf-8") as file:
         file.writelines(f"/{name}\n" for name in names)
     chosen = {f"test.{key}": value for key, value in table.items() if settings.origin(f"test.{key}") != "default"}
-    return {**chosen, **({"test.python": plan.interpreter} if plan.interpreter else {})}
+    hidden = [*map(str, settings.folders("sandbox.hidden")), str(source.resolve())]
+    return {**chosen, "sandbox.hidden": hidden, **({"test.python": plan.interpreter} if plan.interpreter else {})}
 
 
 def _link_all(source: Path, target: Path) -> None:

@@ -22,7 +22,7 @@ from agentforge.languages.native.source import (
 )
 from agentforge.languages.native.values import RAISES, statement
 from agentforge.languages.node_mutants import span
-from agentforge.languages.stub_values import Source, Variant, drawn
+from agentforge.languages.stub_values import NullWay, Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 from agentforge.workspace.code.symbols import outline_of
 
@@ -303,12 +303,8 @@ def _with_imports(text: str, language: str, made: str) -> str:
     return f"{text[:at]}{''.join(f'; import {chr(34)}{one}{chr(34)}' for one in missing)}{text[at:]}"
 
 
-def null_implementation(path: str, before: bytes | None, after: bytes, *, seed: str) -> bytes | None:
-    """A file with wrong changed functions; empty when none changed, None when nothing can be told of it.
-
-    Args:
-        seed: draws the wrong values; "" = they raise.
-    """
+def null_implementation(path: str, before: bytes | None, after: bytes, *, way: NullWay) -> bytes | None:
+    """A file with wrong changed functions; empty when none changed, None when nothing can be told of it."""
     language = native_language(path)
     old, new = (before or b"").decode("utf-8", "replace"), after.decode("utf-8", "replace")
     roots = native_tree(language, old), native_tree(language, new)
@@ -318,13 +314,13 @@ def null_implementation(path: str, before: bytes | None, after: bytes, *, seed: 
     fresh = [one for one in functions(roots[1], language) if one.node.text() not in known]
     if any(one.constructor for one in fresh):
         return None
-    statements = [(one, _first_statement(one, seed=seed)) for one in fresh]
+    statements = [(one, _first_statement(one, way)) for one in fresh]
     if not all(said for _, said in statements):
         return None
     return with_statements(new, statements).encode("utf-8", "surrogateescape") if fresh else b""
 
 
-def _first_statement(function: Function, *, seed: str) -> str:
-    if not seed:
+def _first_statement(function: Function, way: NullWay) -> str:
+    if way.raising:
         return RAISES[function.language]
-    return drawn(statement(function, "wrong"), seed=seed) or statement(function, "empty")
+    return drawn(statement(function, "wrong"), seed=way.seed) or statement(function, "empty")

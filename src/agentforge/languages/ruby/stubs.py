@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agentforge.languages.node_mutants import span
 from agentforge.languages.ruby.source import Method, data_of, methods, ruby_tree, with_statements
-from agentforge.languages.stub_values import Source, Variant, drawn
+from agentforge.languages.stub_values import NullWay, Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 
 _RAISES = 'raise NotImplementedError, "not implemented"'
@@ -40,12 +40,8 @@ def ruby_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tu
     return tuple(found)
 
 
-def null_implementation(path: str, before: bytes | None, after: bytes, *, seed: str) -> bytes | None:
-    """A file whose changed methods are wrong; b"" when none changed, None when the change is partly data or no Ruby.
-
-    Args:
-        seed: draws the wrong value; "" = they raise.
-    """
+def null_implementation(path: str, before: bytes | None, after: bytes, *, way: NullWay) -> bytes | None:
+    """A file whose changed methods are wrong; b"" when none changed, None when the change is partly data or no Ruby."""
     del path
     new = after.decode("utf-8", "surrogateescape")
     roots = ruby_tree((before or b"").decode("utf-8", "surrogateescape")), ruby_tree(new)
@@ -55,7 +51,7 @@ def null_implementation(path: str, before: bytes | None, after: bytes, *, seed: 
     fresh = [one for one in methods(roots[1]) if one.node.text() not in known]
     if any(one.name.rpartition(".")[2] == "initialize" for one in fresh):
         return None
-    statement = f"return {drawn(_VALUES['wrong'], seed=seed)}" if seed else _RAISES
+    statement = _RAISES if way.raising else f"return {drawn(_VALUES['wrong'], seed=way.seed)}"
     return (
         with_statements(new, [(one, statement) for one in fresh]).encode("utf-8", "surrogateescape") if fresh else b""
     )

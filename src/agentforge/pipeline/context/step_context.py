@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from agentforge.agent.limits import WARN_AFTER, repetitions
+from agentforge.agent import WARN_AFTER, repetitions
 from agentforge.context.budget import bounded, one_line, short_error
 from agentforge.context.printed import WAYS_TO_SEE
 from agentforge.context.render import render
@@ -24,6 +24,7 @@ from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_
 _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
 _NOTE, _FINDING = 800, 2400  # characters
+_SEND_AGAIN = "send only the fields and list entries that change, the rest stays"
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
@@ -79,12 +80,12 @@ def _notes(state: RunState) -> str:
 def _name_of_rejected(state: RunState) -> str:
     """What the last submission is: refused, or the stage's own earlier result, which an answer or a finding wants changed."""
     if state.review.held:
-        return "your last submission, kept and not measured (send the fields that change, {} if none does; the others stay)"
+        return f"your last submission, kept and not measured ({_SEND_AGAIN}; {{}} if nothing does)"
     earlier = state.review.rejected is not None and state.review.rejected is draft_kept(state, state.progress.stage)
     return (
         "what you had handed in before; change what has to change, keep the rest"
         if earlier
-        else "your last submission, refused (send the fields that change; the others stay as they are)"
+        else f"your last submission, refused ({_SEND_AGAIN})"
     )
 
 

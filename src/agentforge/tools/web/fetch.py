@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 from agentforge.cancellation import interruptible
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.models.transport.connection import proxy_credentials, proxy_for, tls_context
+from agentforge.models import proxy_credentials, proxy_for, tls_context
 
 _NAT64 = ip_network("64:ff9b::/96")
 _CARRIER = ip_network("100.64.0.0/10")
@@ -262,7 +262,7 @@ def _connection(parts: SplitResult, address: str, timeout_s: float) -> http.clie
     secure = http.client.HTTPSConnection(host, port or 443, timeout=timeout_s)
     raw = _socket(address, port or 443, timeout_s, host)
     try:
-        from agentforge.models.transport.connection import tls_context
+        from agentforge.models import tls_context
 
         secure.sock = tls_context().wrap_socket(raw, server_hostname=host)
     except OSError as exc:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.javascript.source import FUNCTIONS, TYPED, definitions, is_javascript, parsed, replaced, span
 from agentforge.languages.mutant import Mutant
-from agentforge.verification.mutation.source import Function, MutatedSource
+from agentforge.languages.python.mutated_source import Function, MutatedSource
+from agentforge.languages.python.null_implementation import python_functions
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -69,7 +70,7 @@ def product_functions(path: str, data: bytes | None) -> tuple[ProductFunction, .
     """The functions and methods of a file that is Python, JavaScript or TypeScript; () for others. The last of a name counts."""
     found: dict[str, ProductFunction] = {}
     if path.endswith(".py"):
-        for owner, node in _python_functions(_module(data).body):
+        for owner, node in python_functions(_module(data).body):
             last = node.body[-1].end_lineno or node.body[-1].lineno
             lines = sum({1 << one.lineno for one in _results(node)})
             found[owner] = ProductFunction(path=path, owner=owner, first=node.body[0].lineno, last=last, returns=lines)
@@ -88,7 +89,7 @@ def wrong_versions(function: ProductFunction, data: bytes) -> tuple[Mutant, ...]
     """The file with a function that does nothing, giving nothing and something that nobody wants; and with one whose result is
     another one."""
     if function.path.endswith(".py"):
-        node = next((one for owner, one in _python_functions(_module(data).body) if owner == function.owner), None)
+        node = next((one for owner, one in python_functions(_module(data).body) if owner == function.owner), None)
         made = _python_versions(node, data) if node is not None else []
     else:
         made = _javascript_versions(function, data)
@@ -106,16 +107,6 @@ def _module(data: bytes | None) -> ast.Module:
         return ast.parse(data or b"")
     except (SyntaxError, ValueError):
         return ast.Module(body=[], type_ignores=[])
-
-
-def _python_functions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, Function]]:
-    for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield f"{prefix}{node.name}", node
-        elif isinstance(node, ast.ClassDef):
-            yield from _python_functions(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, (ast.If, ast.Try)):
-            yield from _python_functions([*node.body, *node.orelse], prefix)
 
 
 def _python_versions(node: Function, data: bytes) -> list[tuple[str, str, bytes]]:

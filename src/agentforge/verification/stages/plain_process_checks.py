@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
+from agentforge.suite import NO_EDITS, Edits, Rig
 from agentforge.testing.plan import plan_digest
-from agentforge.verification.counterexamples.null_implementations import (
-    hollow_by_text,
-    hollow_javascript,
-    hollow_targets,
-)
+from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.patience import impatient
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
@@ -101,10 +97,7 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
     verdict = check_claims(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
     assertions = assertions_of_tests(rig, (*given.targets, *given.guards), tree)
     again = repeat_assertions(rig, tree, assertions, seed=given.seed)
-    hollow = hollow_targets(
-        _for_hollow(rig), base_tree=base_tree, tree=tree, changed=changed, targets=given.depending, edits=given.edits,
-        observed=_types(assertions),
-    )  # fmt: skip
+    hollow = _hollow(rig, given, changed, base_tree=base_tree, tree=tree, observed=_types(assertions))
     hidden = [one.call for one in given.claims if one.hidden and not verdict.failed and not verdict.unchecked]
     looked_up = hard_coded(
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
@@ -118,33 +111,38 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     changed = _changed(rig, given, base_tree=base_tree, tree=tree)
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
-        hollow = hollow_javascript(
-            _for_hollow(rig),
-            base_tree=base_tree,
-            tree=tree,
-            changed=changed,
-            targets=given.depending,
-            edits=given.edits,
-        )
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
-        return _facts(verdict, again, hollow)
+        return _facts(verdict, again, _hollow(rig, given, changed, base_tree=base_tree, tree=tree))
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
     if rig.plan.runner != "junit":
-        hollow = hollow_by_text(
-            _for_hollow(rig),
-            base_tree=base_tree,
-            tree=tree,
-            changed=changed,
-            targets=given.depending,
-            edits=given.edits,
-        )
-        facts["tests_too_weak"] = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
+        facts["tests_too_weak"] = _weak(_hollow(rig, given, changed, base_tree=base_tree, tree=tree))
     return facts
 
 
-def _for_hollow(rig: Rig) -> Rig:
-    """The rig for wrong bodies: the new tests may take several times as long as the whole suite of the base."""
-    return impatient(rig, max(rig.usual_s, _NEW_TESTS_S))
+def _hollow(
+    rig: Rig,
+    given: Outside,
+    changed: Sequence[str],
+    *,
+    base_tree: str,
+    tree: str,
+    observed: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """The targets that pass with wrong bodies; they may take several times as long as the whole suite of the base."""
+    patient = impatient(rig, max(rig.usual_s, _NEW_TESTS_S))
+    return hollow_targets(
+        patient,
+        base_tree=base_tree,
+        tree=tree,
+        changed=changed,
+        targets=given.depending,
+        edits=given.edits,
+        observed=observed,
+    )
+
+
+def _weak(hollow: Sequence[str]) -> list[dict[str, str]]:
+    return [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
 
 
 def unmeasured(reason: str) -> dict[str, Any]:
@@ -168,5 +166,4 @@ def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
 def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
     held_out = verdict.value()
     held_out["failed"] += [{"requirement": "", "text": text} for text in again]
-    weak = [{"id": nodeid, "text": _HOLLOW} for nodeid in hollow]
-    return {"held_out": held_out, "tests_too_weak": weak}
+    return {"held_out": held_out, "tests_too_weak": _weak(hollow)}

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from agentforge.safety.shell.grammar.assignments import Assignments
-from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, has_error, why_unreadable
+from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, glues, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
 from agentforge.safety.shell.grammar.nodes import ends_simply, goes_on
@@ -110,6 +110,8 @@ def _read(line: str, *, inner: bool) -> Script:
         )
     if has_error(root):
         reader.refuse(root, "the grammar does not know a part of it")
+    if glues(root, line):
+        reader.refuse(root, "a word goes on in the next line")
     if not covers(root, line):
         reader.refuse(root, "the grammar left a part of it out")
     if len(reader.commands) > MOST_COMMANDS:

@@ -22,11 +22,31 @@ def why_unreadable(line: str) -> str | None:
     found = _CONTROL.search(line)
     if found is not None:
         return f"holds the character U+{ord(found[0]):04X}, which shells and people read differently"
-    if _GLUED.search(line) is not None:
-        return "a word goes on in the next line"
     if any("\ud800" <= one <= "\udfff" for one in line):
         return "is not valid text"
     return None
+
+
+def glues(root: SgNode, line: str) -> bool:
+    """Whether a word goes on in the next line; inside quotes that keep every sign, a backslash is text and glues nothing."""
+    kept = [one.range() for one in _kept(root)]
+    return any(
+        not any(one.start.index <= found.end() - 2 < one.end.index for one in kept) for found in _GLUED.finditer(line)
+    )
+
+
+def _kept(node: SgNode) -> Iterable[SgNode]:
+    """The single-quoted words, and the bodies of here documents whose name is quoted."""
+    if node.kind() == "raw_string":
+        yield node
+        return
+    children = node.children()
+    names = [child.text() for child in children if child.kind() == "heredoc_start"]
+    for child in children:
+        if child.kind() != "heredoc_body":
+            yield from _kept(child)
+        elif any(mark in name for name in names for mark in "'\"\\"):
+            yield child
 
 
 def covers(root: SgNode, line: str) -> bool:

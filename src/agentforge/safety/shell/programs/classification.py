@@ -34,10 +34,13 @@ _STEERING = re.compile(
     r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|GOWORK|GOTOOLCHAIN|GOROOT|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
 )
 _OWN_SOURCES = re.compile(
-    r"PYTHONPATH=(?:\.|(?:\./)?(?:src|lib|python))(?::(?:\.|(?:\./)?(?:src|lib|tests)))?"
+    r"PYTHONPATH=(?:(?P<quote>\"?)(?:\.|\$PWD|\$\{PWD\}|\$\(pwd\))(?:/(?:src|lib|python))?(?P=quote)|src|lib|python)"
+    r"(?::(?:\.|(?:\./)?(?:src|lib|tests)))?"
     r"|NODE_OPTIONS=(?:--(?:experimental-vm-modules|no-warnings|enable-source-maps|max-old-space-size=\d+))"
     r"|GOFLAGS=-(?:mod=(?:mod|vendor|readonly)|count=\d+|race|short|v)"
 )
+_OWN_BUILDS = re.compile(r"CARGO_TARGET_DIR=(?:/var)?/tmp(?:/[\w-]+)+")
+"""Where one command builds; the place itself is judged as a path, and lies in the sandbox where there is one."""
 _DEEPEST = 5
 _PROJECT_FLAGS = (
     *("-q", "-v+", "--quiet", "--frozen", "--locked", "--no-sync", "--offline", "--isolated", "--all-extras", "--dev"),
@@ -64,7 +67,8 @@ def _bare(command: ShellCommand) -> Judged:
 
 def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> str | None:
     """Why a variable makes the command another one, or None."""
-    assignments = [one for one in assignments if not _OWN_SOURCES.fullmatch(one.text)]
+    own = (_OWN_SOURCES, _OWN_BUILDS)
+    assignments = [one for one in assignments if not any(shape.fullmatch(one.text) for shape in own)]
     runs_code = all(one.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER) for one in judged)
     for one in assignments:
         if one.name == "IFS" and all(item.name == "read" for item in judged):

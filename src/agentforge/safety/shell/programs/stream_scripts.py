@@ -1,4 +1,4 @@
-"""sed and awk: whether a script only prints, found by reading it as the program does."""
+"""sed and awk: whether a script only prints, found by reading it as the program does; any other script is code that is run."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ _AWK_FORBIDDEN = frozenset(
 _AWK_SUSPICIOUS = re.compile(rf"[|@>]|{'|'.join(sorted(_AWK_FORBIDDEN))}")
 _AWK_KEYWORDS = frozenset(names("print printf return in if while for do else delete exit case"))
 _MAY_BE_OPTION = "a word that only the run knows may be an option: quote it and write -- before it, or write it out"
+_WORST = (Kind.READ_ONLY, Kind.WRITE, Kind.RUN, Kind.UNKNOWN)
 _CONSOLE = ('"/dev/stderr"', '"/dev/stdout"')
 
 
 def judge_sed(words: Sequence[Word]) -> Judged:
-    """Judge `sed ...`; scripts that run commands (e), write (w, W) or read other files (r, R) are not understood."""
+    """Judge `sed ...`; a script that may run commands (e), write (w, W) or read other files (r, R) is code, as `perl -e` is."""
     return _with_numbers(words, _sed)
 
 
 def judge_awk(words: Sequence[Word]) -> Judged:
-    """Judge `awk ...`; only a program that is given in full and only prints is understood."""
+    """Judge `awk ...`; a program that is not given in full, or does more than print, is code, as `perl -e` is."""
     return _with_numbers(words, _awk)
 
 
@@ -60,7 +61,7 @@ def _with_numbers(words: Sequence[Word], judge: Callable[[Sequence[Word]], Judge
         reads = tuple(open_words.get(word.text, word) for word in judged.reads)
         writes = tuple(open_words.get(word.text, word) for word in judged.writes)
         found.append(replace(judged, reads=reads, writes=writes))
-    return max(found, key=lambda one: (one.kind is Kind.UNKNOWN, one.kind is Kind.WRITE))
+    return max(found, key=lambda one: _WORST.index(one.kind))
 
 
 def _filled(word: Word, number: str) -> Word:
@@ -73,14 +74,14 @@ def _sed(words: Sequence[Word]) -> Judged:
     scripts = given_scripts or given.operands[:1]
     files = given.operands if given_scripts else given.operands[1:]
     in_place = given.has("-i", "--in-place") or any(re.match(r"-[nErszu]*i", word.known) for word in words)
-    if any(word.value is None for word in scripts):
-        return _unknown("the sed script is known only at run time")
     if given.dynamic:
         return _unknown(_MAY_BE_OPTION)
-    if not in_place and not given.only(_SED_OPTIONS):
-        return _unknown("sed takes its script from elsewhere, or an option is not known here")
-    if given.has("-f", "--file") or not all(_harmless_sed(word.value or "") for word in scripts):
-        return _unknown("the sed script may run a command or write a file")
+    if not in_place and not given.only((*_SED_OPTIONS, "-f", "--file")):
+        return _unknown("an option of sed is not known here")
+    script_files = given.of("-f", "--file")
+    if script_files or not all(_harmless_sed(word) for word in scripts):
+        operands = given.operands if script_files else files
+        return _code("sed runs a script that may do more than print", (*script_files, *operands), in_place=in_place)
     if in_place:
         return Judged(kind=Kind.WRITE, reason="sed changes the files in place", writes=files)
     return Judged(kind=Kind.READ_ONLY, reason="sed only prints", reads=files)
@@ -88,13 +89,13 @@ def _sed(words: Sequence[Word]) -> Judged:
 
 def _awk(words: Sequence[Word]) -> Judged:
     given = sort_arguments(words, valued=("-F", "-v", "--field-separator", "--assign"))
-    program = given.operands[0].value if given.operands else None
+    program = given.operands[0] if given.operands else None
     if program is None or not given.only(("-F", "-v", "--field-separator", "--assign", "--posix")):
-        return _unknown("the awk program is known only at run time, or an option is not known here")
+        return _unknown("awk takes its program from elsewhere, or an option is not known here")
     if given.dynamic:
         return _unknown(_MAY_BE_OPTION)
-    if _AWK_SUSPICIOUS.search(program) is not None and not _harmless_awk(program):
-        return _unknown("the awk program may run a command, or read or write a file")
+    if program.value is None or (_AWK_SUSPICIOUS.search(program.value) and not _harmless_awk(program.value)):
+        return _code("awk runs a program that may do more than print", given.operands[1:])
     return Judged(kind=Kind.READ_ONLY, reason="awk only prints", reads=given.operands[1:])
 
 
@@ -102,8 +103,15 @@ def _unknown(reason: str) -> Judged:
     return Judged(kind=Kind.UNKNOWN, reason=reason)
 
 
-def _harmless_sed(script: str) -> bool:
-    rest, depth = script, 0
+def _code(reason: str, files: Sequence[Word], *, in_place: bool = False) -> Judged:
+    """What a script is that is not known to print only: code, whatever it is handed."""
+    return Judged(kind=Kind.RUN, reason=reason, reads=tuple(files), writes=tuple(files) if in_place else ())
+
+
+def _harmless_sed(word: Word) -> bool:
+    if word.value is None:
+        return False
+    rest, depth = word.value, 0
     while rest:
         match = _SED_SUBSTITUTE.match(rest)
         if match is not None:

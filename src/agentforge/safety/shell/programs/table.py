@@ -66,7 +66,7 @@ _KIND_OF = {name: kind for kind, names in _BY_NAME.items() for name in names.spl
 _INTERPRETERS = frozenset(
     names(
         "python python2 python3 pypy pypy3 node nodejs deno bun ruby perl php lua luajit Rscript java julia "
-        "osascript tclsh groovy scala elixir erl ghci swift dotnet mono racket guile expect"
+        "osascript tclsh groovy scala elixir erl ghci swift dotnet mono racket guile expect tsx ts-node vite-node"
     )
 )
 _VERSIONED = re.compile(r"(python|pypy|ruby|perl|php|lua|node)(?:[\d.]+)")

@@ -1,0 +1,1 @@
+"""Commands that measure AgentForge and models on known cases, and the demonstration."""

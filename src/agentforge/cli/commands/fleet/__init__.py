@@ -1,0 +1,1 @@
+"""Commands of the queue: its workers, and what puts tasks into it."""

@@ -1,0 +1,1 @@
+"""Commands that prove what a task did: verify, sign, and write it down for others."""

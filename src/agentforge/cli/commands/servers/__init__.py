@@ -1,0 +1,1 @@
+"""Commands that serve others: the browser, editors, and other agents."""

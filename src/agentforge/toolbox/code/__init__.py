@@ -1,0 +1,1 @@
+"""Tools that search the code and change it by its syntax tree."""

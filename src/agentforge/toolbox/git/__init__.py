@@ -1,0 +1,1 @@
+"""Tools that look at the repository and commit to it."""

@@ -1,0 +1,1 @@
+"""Tools that run programs: the shell, its background jobs, the tests and the checks."""

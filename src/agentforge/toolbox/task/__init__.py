@@ -1,0 +1,1 @@
+"""Tools for the course of the work: asking, planning, remembering and submitting."""

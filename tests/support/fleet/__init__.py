@@ -1,0 +1,1 @@
+"""The queue in a time of its own, and whether its histories can be explained."""

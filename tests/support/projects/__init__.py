@@ -1,0 +1,1 @@
+"""Projects with requests and answers, one of each language."""

@@ -1,0 +1,1 @@
+"""A real terminal around the program, and pictures of what it shows."""
