@@ -27,7 +27,6 @@ from agentforge.safety.policy.decision import Policy
 from agentforge.session import modes
 from agentforge.session.decide import SPAWNS
 from agentforge.session.modes import subagent_prompt
-from agentforge.session.performer import last_words
 from agentforge.session.subagents import Subagent, run_child_turn
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
@@ -176,7 +175,7 @@ class ChildRun:
     @property
     def words(self) -> str:
         """What it said last."""
-        return last_words(self._log.state)
+        return self._log.state.talk.last_words()
 
     def changed(self) -> tuple[str, ...]:
         """The files that it wrote in its parent's folder."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import get_ident
 
 from agentforge.errors import StorageError, remedy_of
+from agentforge.workspace.files.file_access import sync_folder
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -37,19 +38,6 @@ def replace_file(path: Path, data: bytes, *, durable: bool = False) -> None:
     except OSError as exc:
         temporary.unlink(missing_ok=True)
         raise storage_error(exc, path) from exc
-
-
-def sync_folder(folder: Path) -> None:
-    """Make what was created in or renamed into `folder` survive a power cut.
-
-    Raises:
-        OSError: the folder cannot be synced.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:
