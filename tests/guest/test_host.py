@@ -14,7 +14,7 @@ from agentforge.cancellation import Cancellation, under
 from agentforge.errors import SandboxError, ToolchainError
 from agentforge.guest.choice import GuestChoice
 from agentforge.guest.conversation import Terms
-from agentforge.guest.host import host
+from agentforge.guest.host import host_guest
 from agentforge.guest.report import GuestReport
 from agentforge.workspace.sandbox.box import Box, Unconfined, choose
 
@@ -28,7 +28,7 @@ def hosted(mode: str, folder: Path, **env: str) -> GuestReport:
     choice = GuestChoice(name=f"acp:{mode}", argv=argv)
     box = Box(workspace=folder, mount_at=folder, env=env, read_only=(AGENT,))
     terms = Terms(cwd=str(folder), auth="", calls=100, permit=lambda _call: "")
-    _, report = host(choice, "do it", sandbox=choose("auto"), box=box, terms=terms, timeout_s=60)
+    _, report = host_guest(choice, "do it", sandbox=choose("auto"), box=box, terms=terms, timeout_s=60)
     return report
 
 
@@ -73,7 +73,7 @@ def test_without_walls_no_guest_is_let_in(tmp_path: Path) -> None:
     terms = Terms(cwd="/", auth="", calls=1, permit=lambda _call: "")
     box = Box(workspace=tmp_path, mount_at=tmp_path)
     with pytest.raises(SandboxError, match="only run in a sandbox"):
-        host(
+        host_guest(
             GuestChoice(name="acp:x", argv=("x",)),
             "",
             sandbox=Unconfined(environ={}),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.languages.language import RunOptions
 from agentforge.suite.detection import detect
 from agentforge.suite.execution import run_suite
 from agentforge.suite.test_environment import Rig
@@ -34,13 +35,20 @@ class Project:
     sandbox: Sandbox
     plan: TestPlan
 
-    def run(self, **options: object) -> SuiteRun:
+    def run(self, *, protected: tuple[str, ...] = (), built: Path | None = None, **options: object) -> SuiteRun:
         """Run the suite of the working files, copied, in the sandbox."""
         copy = self.scratch / f"copy-{len(list(self.scratch.glob('copy-*')))}"
         subprocess.run(["cp", "-a", str(self.path), str(copy)], check=True)
         options = {"timeout_s": 60.0, **options}
         return run_suite(
-            self.plan, checkout=copy, mount_at=self.path, sandbox=self.sandbox, scratch=self.scratch / "runs", **options
+            self.plan,
+            RunOptions(**options),
+            checkout=copy,
+            mount_at=self.path,
+            sandbox=self.sandbox,
+            scratch=self.scratch / "runs",
+            protected=protected,
+            built=built,
         )
 
     def tree(self, files: Mapping[str, str | None] | None = None) -> str:

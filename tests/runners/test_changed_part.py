@@ -9,10 +9,10 @@ import pytest
 from agentforge.languages.changed_part import changed_part, new_lines
 from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.languages.native.mutants import native_mutants
+from agentforge.languages.python.mutants import python_mutants
 from agentforge.languages.ruby.mutants import ruby_mutants
-from agentforge.verification.mutation.choice import mutants_of
 
-MAKERS = {"py": mutants_of, "js": javascript_mutants, "go": native_mutants, "rb": ruby_mutants}
+MAKERS = {"py": python_mutants, "js": javascript_mutants, "go": native_mutants, "rb": ruby_mutants}
 
 
 def changed(before: str, after: str) -> int:
@@ -83,8 +83,8 @@ def test_the_same_holds_in_every_language(kind: str, before: str, after: str) ->
 
 def test_a_file_that_is_new_is_new_as_a_whole() -> None:
     text = b"def f(a):\n    return a > 9\n"
-    assert mutants_of("a.py", text, lines=-1, before=None) == mutants_of("a.py", text, lines=-1)
-    assert mutants_of("a.py", text, lines=6, before=b"") == mutants_of("a.py", text, lines=-1)
+    assert python_mutants("a.py", text, lines=-1, before=None) == python_mutants("a.py", text, lines=-1)
+    assert python_mutants("a.py", text, lines=6, before=b"") == python_mutants("a.py", text, lines=-1)
 
 
 def test_of_a_piece_that_is_very_long_everything_counts_as_new() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.mutation.choice import choose, mutants_of
+from agentforge.languages.python.mutants import python_mutants
+from agentforge.verification.counterexamples.choice import choose
 
 EVERY_LINE = (1 << 300) - 1
 
 
 def made(source: str) -> set[tuple[str, str]]:
-    return {(one.before, one.after) for one in mutants_of("a.py", source.encode(), lines=EVERY_LINE)}
+    return {(one.before, one.after) for one in python_mutants("a.py", source.encode(), lines=EVERY_LINE)}
 
 
 @pytest.mark.parametrize(
@@ -97,14 +98,14 @@ def test_words_for_people_are_left_alone() -> None:
 
 def test_only_changed_lines_are_mutated() -> None:
     source = b"a = 1\nb = 2\nc = 3\n"
-    assert [one.line for one in mutants_of("a.py", source, lines=1 << 2)] == [2]
-    assert mutants_of("a.py", b"def (", lines=EVERY_LINE) == ()
+    assert [one.line for one in python_mutants("a.py", source, lines=1 << 2)] == [2]
+    assert python_mutants("a.py", b"def (", lines=EVERY_LINE) == ()
 
 
 def test_the_choice_follows_the_seed_and_functions_take_turns() -> None:
     body = "".join(f"    x = x + {number}\n" for number in range(30))
     source = f"def long(x):\n{body}    return x\n\n\ndef short(y):\n    return y * 2\n".encode()
-    every = mutants_of("a.py", source, lines=EVERY_LINE)
+    every = python_mutants("a.py", source, lines=EVERY_LINE)
     first = choose(every, seed=7, most=6)
     assert first == choose(every, seed=7, most=6)
     assert first != choose(every, seed=8, most=6)
@@ -114,7 +115,7 @@ def test_the_choice_follows_the_seed_and_functions_take_turns() -> None:
 
 def test_of_a_line_the_branches_are_chosen_first() -> None:
     source = b"def f(a, b):\n    return g(a, 1, 2, 3, 4, 5) if a > 7 else h(b, 1, 2, 3, 4, 5)\n"
-    every = mutants_of("a.py", source, lines=EVERY_LINE)
+    every = python_mutants("a.py", source, lines=EVERY_LINE)
     for seed in range(5):
         assert [one.kind for one in choose(every, seed=seed, most=2)] == ["branch", "branch"]
 
@@ -123,7 +124,7 @@ def test_of_a_line_the_branches_are_chosen_first() -> None:
 def test_a_mutant_is_the_whole_file_with_one_place_changed_and_can_be_compiled(words: str) -> None:
     head, tail = f"import a\n\nb = '{words}'\n\n\n", "\n\nif b:\n    c = 8\n"
     source = f"{head}@register(3)\n@twice\ndef f(x=1):\n    return x * (2 if x else 5)\n{tail}".encode()
-    found = mutants_of("a.py", source, lines=0b11_1100_0000)
+    found = python_mutants("a.py", source, lines=0b11_1100_0000)
     assert {one.line for one in found} == {6, 7, 8, 9}
     for one in found:
         assert one.data.startswith(head.encode()) and one.data.endswith(tail.encode())
@@ -134,5 +135,5 @@ def test_what_cannot_be_compiled_is_no_mutant() -> None:
     source = (
         b"a = 1\n\n\nasync def f(x):\n    return [await one for one in x]\n\n\ndef g(x):\n    while x:\n        break\n"
     )
-    assert all(compile(one.data, "a.py", "exec") for one in mutants_of("a.py", source, lines=EVERY_LINE))
+    assert all(compile(one.data, "a.py", "exec") for one in python_mutants("a.py", source, lines=EVERY_LINE))
     assert ("break", "continue") in made(source.decode())

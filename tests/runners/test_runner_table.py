@@ -11,7 +11,6 @@ from agentforge.languages.catalogue import languages, of_runner
 from agentforge.languages.javascript.command import command_of, shuffles
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.plan import TestPlan
-from agentforge.verification.counterexamples.mutants_by_runs import maker
 from agentforge.verification.counterexamples.stub_runs import variants
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import duplicates, test_hashes
@@ -99,5 +98,6 @@ def test_wrong_implementations_and_mutants_are_those_of_the_code(runner):
     symbol = Symbol(name="f", file=_PRODUCT[runner], kind="function", signature=_SIGNATURE.get(runner, ""))
     assert _yes("stub controls in RED", runner) == bool(variants([symbol], source=lambda _: "", seed="1"))
     plan = TestPlan(runner=runner, language=_LANGUAGE.get(runner, "javascript"))
-    made = plan.language == "python" or maker(SimpleNamespace(plan=plan)) is not None
+    language = of_runner(plan.runner)
+    made = language is not None and language.mutants is not None
     assert _yes("mutants of changed lines", runner) == made

@@ -17,7 +17,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.messages import Message, ModelRequest, request_bytes
-from agentforge.models.api.thoughts import thinking_heard
+from agentforge.models import thinking_heard
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
 

@@ -11,7 +11,7 @@ from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ModelRequest
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.tools.base import Tool, ToolContext
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 

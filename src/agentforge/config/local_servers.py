@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agentforge.frozen import dataclass
-from agentforge.models.providers import LOCAL_PORTS
+from agentforge.models import LOCAL_PORTS
 
 _CONNECT_S = 0.05
 _READ_S = 2.0

@@ -11,10 +11,8 @@ from agentforge.config.paths import data_dir, local_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import check_there, find, kept_models
-from agentforge.models.api.catalogue import installed_provider
-from agentforge.models.api.model import ModelSpec
-from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider
+from agentforge.local import check_there, find, kept_models
+from agentforge.models import LOCAL_PORTS, PROVIDERS, ModelSpec, Provider, installed_provider
 
 _NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *LOCAL_PORTS})
 _GATEWAYS = frozenset({"openrouter", "custom"})

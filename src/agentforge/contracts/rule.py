@@ -182,6 +182,16 @@ def none_of(items: Iterable[object], *, what: str, fix: str) -> RuleOutcome:
     return broken(f"{what}: {', '.join(listed[:_SHOWN])}{more} - {fix}", measured=len(listed))
 
 
+def empty(fact: str, *, what: str, fix: str) -> JudgeRule:
+    """Make the rule that a measured list of bad things is empty.
+
+    Args:
+        fact: its name.
+        what: what stands in it, for people; fix: what to do.
+    """
+    return lambda case: none_of(case.fact_list(fact), what=what, fix=fix)
+
+
 def describe(item: object) -> str:
     """One measured thing in a few words, whatever its shape."""
     if not isinstance(item, Mapping):

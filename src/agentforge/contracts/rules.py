@@ -8,19 +8,7 @@ from collections.abc import Mapping
 from agentforge.contracts.contract import ContractRule, Sort
 from agentforge.contracts.nearest import near_hint
 from agentforge.contracts.rule import NamedRule, NotMeasuredError, RuleCase, RuleOutcome
-from agentforge.contracts.rulebook import (
-    code,
-    delivery,
-    evasion,
-    plan,
-    repair,
-    request,
-    roads,
-    specification,
-    speed,
-    strength,
-    suite,
-)
+from agentforge.contracts.rulebook import code, delivery, plan, repair, request, specification, speed, strength, suite
 from agentforge.errors import ContractInvalid
 
 
@@ -28,7 +16,7 @@ from agentforge.errors import ContractInvalid
 def rulebook() -> Mapping[str, NamedRule]:
     """Every named rule by its squeezed sentence and by its id."""
     table: dict[str, NamedRule] = {}
-    for family in (request, specification, suite, code, roads, speed, evasion, strength, repair, plan, delivery):
+    for family in (request, specification, suite, code, speed, strength, repair, plan, delivery):
         for rule in family.RULES:
             for name in (_key(rule.sentence), rule.rule_id):
                 if name in table:

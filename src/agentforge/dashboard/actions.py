@@ -26,8 +26,7 @@ from agentforge.dashboard.board import Board, board_of, show
 from agentforge.dashboard.ground import Repository
 from agentforge.errors import AgentForgeError, ConflictError, UsageError
 from agentforge.events.kinds import Decision
-from agentforge.fleet.database import database_url, open_database
-from agentforge.fleet.ledger import Ledger
+from agentforge.fleet import Ledger, database_url, open_database
 
 if TYPE_CHECKING:
     from starlette.requests import Request

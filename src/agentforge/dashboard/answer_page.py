@@ -17,7 +17,7 @@ from agentforge.dashboard.page_templates import page
 from agentforge.dashboard.task_pages import to_approve
 from agentforge.errors import AgentForgeError, ConflictError, RepositoryError, UsageError
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.notify.links import Grant, is_spent, link_key, spend, verify
+from agentforge.notify import Grant, is_spent, link_key, spend, verify
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import tasks_folder
 

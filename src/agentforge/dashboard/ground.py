@@ -13,7 +13,7 @@ from typing import Any
 from agentforge.app.composition.task_queries import repository as repository_of
 from agentforge.config.repositories import known_repositories, registry_file
 from agentforge.errors import ConfigError, UsageError
-from agentforge.fleet.places import Line
+from agentforge.fleet import Line
 from agentforge.frozen import dataclass
 from agentforge.store.tasks.folders import attempt_of, standing_now, task_summary, tasks_folder
 

@@ -24,7 +24,7 @@ from agentforge.dashboard.ground import Ground, Repository
 from agentforge.dashboard.guard import Door
 from agentforge.dashboard.run_index import Readings
 from agentforge.errors import ConfigError, ToolchainError, UsageError
-from agentforge.fleet.places import Line, look_at_line
+from agentforge.fleet import Line, look_at_line
 from agentforge.frozen import dataclass
 from agentforge.installation import command_for
 

@@ -27,7 +27,7 @@ _LEAVING_S = 3.0
 _OUTPUT_BYTES = 20_000
 
 
-def host(
+def host_guest(
     choice: GuestChoice, prompt: str, *, sandbox: Sandbox, box: Box, terms: Terms, timeout_s: float
 ) -> tuple[Completed, GuestReport]:
     """Start a guest, give it one prompt, and end it.

@@ -119,7 +119,7 @@ class Language:
         holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
-        mutants: small wrong changes, None where none can be made or the language has a measure of its own.
+        mutants: small wrong changes, None where none can be made.
         is_compiled: test files are compiled together, and what does not compile shows nothing.
         keeps_neighbours: a test file that does not compile keeps others of its folder from running.
         runs_all: the runner cannot run some of the tests alone.

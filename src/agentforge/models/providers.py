@@ -67,8 +67,7 @@ def _server(spec: ModelSpec, *, address: str) -> Model:
 
 def _local(spec: ModelSpec) -> Model:
     """A model of the catalogue, or in a GGUF file; its server, which all projects share, starts when it is first asked."""
-    from agentforge.local.catalogue import file_of
-    from agentforge.local.shared_server import Wanted
+    from agentforge.local import Wanted, file_of
     from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 
     folder = Path(spec.folder)

@@ -17,7 +17,7 @@ from agentforge.events.kinds.conversation import HistoryCompacted
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Entry, Talk
 from agentforge.messages import Message, ModelReply, ModelRequest, Text, ToolSchema
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.session.modes import prompt
 from agentforge.tokens import count_tokens, cut_end, cut_middle
 

@@ -11,9 +11,9 @@ from agentforge.context.conversation import Budget
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.session.decide import TurnRules
 from agentforge.tools.base import Tool, ToolContext
 from agentforge.tools.dispatch.invocation import Judge

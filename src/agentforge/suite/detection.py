@@ -59,20 +59,18 @@ def _refuse_unknown(settings: Mapping[str, Any]) -> None:
 
 def _from_command(project: ProjectFiles) -> TestPlan:
     """The user's own command. One that starts pytest or unittest gets the strong runner, any other needs JUnit XML."""
-    repo, names, settings, environ, base = (
-        project.repo, project.names, project.settings, project.environ, project.base,
-    )  # fmt: skip
+    settings = project.settings
     raw = settings["command"]
     command = tuple(shlex.split(raw)) if isinstance(raw, str) else tuple(str(part) for part in raw)
     source = f"setting [test] command = {shlex.join(command)}"
     junit = str(settings.get("junit") or "")
     arguments = pytest_arguments(command)
     if arguments is not None and not junit:
-        plan = pytest_plan(repo, names, settings, environ, base, source=source)
+        plan = pytest_plan(project, source=source)
         return replace(plan, command=command, test_paths=arguments)
     start = unittest_start(command) if not junit else None
     if start is not None:
-        return replace(plan_from(start, repo, names, settings, environ, base), command=command, source=source)
+        return replace(plan_from(start, project), command=command, source=source)
     reports = bool(junit) or any("{junit}" in part for part in command)
     known = (language.plan_of_command(project, command) for language in languages() if not reports)
     plan_known = next((plan for plan in known if plan is not None), None)
@@ -83,14 +81,14 @@ def _from_command(project: ProjectFiles) -> TestPlan:
             f"[test] command = {shlex.join(command)!r} does not say where its results are",
             hint='set [test] junit = "path of the JUnit XML file that it writes", or put {junit} into the command',
         )
-    language = "javascript" if "package.json" in names else "other"
-    return TestPlan(runner="junit", command=command, junit=junit, source=source, language=language, **base)
+    language = "javascript" if "package.json" in project.names else "other"
+    return TestPlan(runner="junit", command=command, junit=junit, source=source, language=language, **project.base)
 
 
 def _nothing(project: ProjectFiles) -> TestPlan:
     """A repository without tests: Python has runners for the first ones; any other language needs the setting."""
     if any(name.endswith(".py") for name in project.names):
-        return first_python_plan(project.repo, project.names, project.settings, project.environ, project.base)
+        return first_python_plan(project)
     return TestPlan(
         runner="none",
         language="other",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentforge.errors import ToolchainError
+from agentforge.languages.language import RunOptions
 from agentforge.suite.baseline_causes import Cause, causes_of
 from agentforge.suite.execution import run_suite
 from agentforge.suite.test_environment import Rig, fresh_checkout
@@ -39,11 +40,10 @@ def count_tests(rig: Rig, *, tree: str) -> Counted:
         with fresh_checkout(rig, tree) as checkout:
             run = run_suite(
                 rig.plan,
+                RunOptions(timeout_s=rig.timeout_s, extra_args=("--collect-only", "-q")),
                 checkout=checkout,
                 mount_at=rig.mount_at,
                 sandbox=rig.sandbox,
-                extra_args=("--collect-only", "-q"),
-                timeout_s=rig.timeout_s,
                 scratch=rig.scratch,
             )
     except ToolchainError as exc:

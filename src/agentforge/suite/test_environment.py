@@ -11,6 +11,7 @@ from typing import Any
 
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.languages.catalogue import is_compiled
+from agentforge.languages.language import RunOptions
 from agentforge.suite.execution import run_suite
 from agentforge.suite.used_checkouts import shelf_of
 from agentforge.testing.cache import ResultCache
@@ -127,18 +128,12 @@ def run_tree(
     known = rig.cache.get(key) if rig.cache is not None else None
     if known is not None:
         return known
+    ask = RunOptions(
+        timeout_s=rig.timeout_s, tests=tests, seed=seed, trace=trace, traced_files=tuple(traced_files), calls=calls,
+        test_limit_s=rig.test_limit_s, tests_s=rig.tests_s,
+    )  # fmt: skip
     for _ in range(_TRIES):
-        run, altered = _once(
-            rig,
-            tree,
-            tests=tests,
-            seed=seed,
-            edits=edits,
-            protected=protected,
-            trace=trace,
-            traced_files=traced_files,
-            calls=calls,
-        )
+        run, altered = _once(rig, tree, ask, edits=edits, protected=protected)
         if not run.killed:
             break
     if altered:
@@ -150,16 +145,7 @@ def run_tree(
 
 
 def _once(
-    rig: Rig,
-    tree: str,
-    *,
-    tests: Sequence[str],
-    seed: int | None,
-    edits: Edits,
-    protected: Sequence[str],
-    trace: bool,
-    traced_files: Sequence[str],
-    calls: bool,
+    rig: Rig, tree: str, ask: RunOptions, *, edits: Edits, protected: Sequence[str]
 ) -> tuple[SuiteRun, list[str]]:
     """One run in a checkout of its own, and the protected paths that it changed."""
     with fresh_checkout(rig, tree) as checkout:
@@ -167,19 +153,12 @@ def _once(
         before = _bytes(checkout, protected)
         run = run_suite(
             rig.plan,
+            ask,
             checkout=checkout,
             mount_at=rig.mount_at,
             sandbox=rig.sandbox,
-            tests=tests,
-            seed=seed,
-            timeout_s=rig.timeout_s,
             scratch=rig.scratch,
             protected=tuple(protected),
-            trace=trace,
-            traced_files=tuple(traced_files),
-            calls=calls,
-            test_limit_s=rig.test_limit_s,
-            tests_s=rig.tests_s,
             built=rig.built,
         )
         after = _bytes(checkout, protected)

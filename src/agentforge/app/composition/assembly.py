@@ -28,14 +28,18 @@ from agentforge.context.budget import output_room
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
-from agentforge.models.api.model import Model
-from agentforge.models.api.prices import cost_usd
-from agentforge.models.stand_ins.recorded import RecordedModel
-from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.models import (
+    Breaker,
+    FallbackModel,
+    LimitedModel,
+    Model,
+    RecordedModel,
+    ScriptedModel,
+    cost_usd,
+    open_model,
+)
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.runtime import Runtime, no_guest
 from agentforge.safety.text.redaction import known_secrets
@@ -47,7 +51,7 @@ from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Network, Preference, Sandbox, choose as choose_sandbox
 
 if TYPE_CHECKING:
-    from agentforge.guest.choice import GuestChoice
+    from agentforge.guest import GuestChoice
     from agentforge.suite.test_environment import Rig
 
 _LEAST_STEP_TOKENS = 4000

@@ -10,7 +10,7 @@ from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
-from agentforge.models.stand_ins.recorded import recorded_line
+from agentforge.models import recorded_line
 from agentforge.pipeline.plugins.external_agents import TOOL
 from agentforge.pipeline.replay.recall import reply_of
 from agentforge.store.blobs import Blobs

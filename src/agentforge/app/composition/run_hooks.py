@@ -11,8 +11,7 @@ from agentforge.config.settings import Settings
 from agentforge.config.sources import Layer
 from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
-from agentforge.hooks.engine import HookEngine, output_limit
-from agentforge.hooks.hook import PROJECT, Hook, read_hook
+from agentforge.hooks import PROJECT, Hook, HookEngine, output_limit, read_hook
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box
 

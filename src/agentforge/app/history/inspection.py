@@ -18,8 +18,7 @@ from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
 from agentforge.events.storage.codec import encode
 from agentforge.messages import request_from
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models import Model, ModelSpec, open_model
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut

@@ -20,7 +20,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunIdentity, RunState
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.pipeline.facts.measurements import measure, measure_base
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.plugins.stage_order import writers

@@ -22,10 +22,22 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.choices import by_itself, choices_of
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
-from agentforge.notify import links
-from agentforge.notify.message import NotifyMessage, digest_of
-from agentforge.notify.notifier import Notifier, notifiers
-from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
+from agentforge.notify import (
+    Matter,
+    Notice,
+    NotifiedRecord,
+    Notifier,
+    NotifyMessage,
+    NotifyPolicy,
+    answer_url,
+    deadline_of,
+    digest_of,
+    due,
+    link_key,
+    notifiers,
+    read_policy,
+    sign,
+)
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import load_state, read
 from agentforge.store.log.run_log import RunLog
@@ -251,12 +263,12 @@ def _link(state: RunState, item: Escalation, desk: Sender) -> str:
     if not desk.policy.link:
         return ""
 
-    key = links.link_key(data_dir(desk.environ) / "links")
+    key = link_key(data_dir(desk.environ) / "links")
     expires = int(datetime.now(UTC).timestamp()) + _LINK_S
-    token = links.sign(
+    token = sign(
         key, address=f"{state.identity.run_id}.{item.escalation_id}", repo=state.identity.repo, expires=expires
     )
-    return links.answer_url(desk.policy.link, token)
+    return answer_url(desk.policy.link, token)
 
 
 def _sent(way: Notifier, message: NotifyMessage, environ: Mapping[str, str]) -> str:

@@ -19,10 +19,9 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
 from agentforge.languages.symbols import Symbol
-from agentforge.local.catalogue import find
+from agentforge.local import find
 from agentforge.messages import Message, ModelRequest
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models import Model, ModelSpec, open_model
 from agentforge.pipeline.model.profile import PROFILES, profile_named
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.prompt_variants import PREFILL, STOP, CodeShown, asked

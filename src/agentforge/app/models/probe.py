@@ -11,12 +11,9 @@ from pathlib import Path
 from agentforge.config.model_choice import explain
 from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
-from agentforge.local.catalogue import file_of
-from agentforge.local.shared_server import Wanted, living
+from agentforge.local import Wanted, file_of, living
 from agentforge.messages import Message, ModelReply, ModelRequest, Text
-from agentforge.models.api.abilities import of_provider
-from agentforge.models.api.catalogue import open_model
-from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models import Model, ModelSpec, of_provider, open_model
 
 _ROLE = "You are a careful programmer. You answer with code only. " + " ".join(
     f"Rule {number}: a function does one thing and has a short name." for number in range(1, 9)

@@ -10,11 +10,7 @@ from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import listing, load
 from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, ForgeError, UsageError
-from agentforge.forges.forge import Forge
-from agentforge.forges.github import GitHub
-from agentforge.forges.gitlab import GitLab
-from agentforge.forges.place import place_of
-from agentforge.forges.wire import open_wire
+from agentforge.forges import Forge, GitHub, GitLab, open_wire, place_of
 from agentforge.frozen import dataclass
 from agentforge.workspace.git.remotes import remote_address, remote_commit, require_remote
 from agentforge.workspace.git.repository import Git

@@ -12,7 +12,7 @@ from agentforge.app.proof.bundles import bundle, keep_bundle
 from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ForgeError, UsageError
-from agentforge.forges.forge import Pull
+from agentforge.forges import Pull
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import replace_file
 from agentforge.store.tasks.folders import ensure_agentforge_folder

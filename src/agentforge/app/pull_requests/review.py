@@ -17,7 +17,7 @@ from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries
 from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError
 from agentforge.events.state.run_state import RunState
-from agentforge.forges.forge import CiCheck, standing
+from agentforge.forges import CiCheck, standing
 from agentforge.frozen import dataclass
 from agentforge.safety.text.boundary import outside, wrap
 from agentforge.safety.text.hygiene import clean

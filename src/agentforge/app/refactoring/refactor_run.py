@@ -14,11 +14,16 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError, VerificationFailed
 from agentforge.frozen import dataclass
-from agentforge.python_refactoring.change import plan_of
-from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import Open, RefactoringPlan
-from agentforge.python_refactoring.project_files import contents, diff_of, read_project
-from agentforge.python_refactoring.request import RefactoringRequest
+from agentforge.python_refactoring import (
+    Open,
+    RefactoringPlan,
+    RefactoringRequest,
+    Unclear,
+    contents,
+    diff_of,
+    plan_of,
+    read_project,
+)
 from agentforge.suite.detection import detect
 from agentforge.suite.test_environment import Edits, Rig, run_tree
 from agentforge.testing.plan import TestPlan

@@ -26,7 +26,7 @@ from agentforge.errors import AgentForgeError, ConflictError, ContextTooLong, Mo
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.hooks.engine import Outcome
+from agentforge.hooks import Outcome
 from agentforge.messages import Picture
 from agentforge.safety.text.redaction import redact
 from agentforge.session.performer import run_turn

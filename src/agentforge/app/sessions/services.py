@@ -24,7 +24,7 @@ from agentforge.config.settings import Settings, load
 from agentforge.events.kinds import Event, HistoryCompacted
 from agentforge.events.state.run_state import RunState
 from agentforge.messages import Message
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.permission import Rule

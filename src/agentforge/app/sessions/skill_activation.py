@@ -15,8 +15,7 @@ from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import Rule, read_rule
-from agentforge.skills.catalogue import Catalogue, SkillMatch, find_skills, matching
-from agentforge.skills.skill import Skill, read_body
+from agentforge.skills import Catalogue, Skill, SkillMatch, find_skills, matching, read_body
 from agentforge.tokens import count_tokens, cut_middle
 from agentforge.tools.base import Tool
 

@@ -14,7 +14,7 @@ from agentforge.app.setup.setup_run import Setup
 from agentforge.config.settings import load
 from agentforge.errors import ModelAuthError, ModelUnavailable, UsageError
 from agentforge.frozen import dataclass
-from agentforge.models.providers import PROVIDERS
+from agentforge.models import PROVIDERS
 
 _TIMEOUT_S = 5.0
 _MOST_BYTES = 4_000_000

@@ -19,7 +19,7 @@ from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
 from agentforge.errors import AgentForgeError, TrustRequired
 from agentforge.frozen import dataclass
-from agentforge.hooks.hook import read_hook
+from agentforge.hooks import read_hook
 from agentforge.installation import command_for
 from agentforge.messages import Message, ModelRequest, Text
 

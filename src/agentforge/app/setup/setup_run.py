@@ -12,7 +12,7 @@ from agentforge.config.edits import home_of, set_values
 from agentforge.config.paths import config_dir, data_dir
 from agentforge.errors import StorageError, UsageError, remedy_of
 from agentforge.frozen import dataclass
-from agentforge.models.providers import PROVIDERS
+from agentforge.models import PROVIDERS
 from agentforge.store.tasks.folders import ensure_agentforge_folder
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

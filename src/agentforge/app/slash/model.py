@@ -11,7 +11,7 @@ from agentforge.app.setup.first_choice import offer_of
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.config.model_choice import choose, keyless_fallbacks, named
 from agentforge.errors import AgentForgeError, UsageError
-from agentforge.models.providers import LOCAL_PORTS, PROVIDERS
+from agentforge.models import LOCAL_PORTS, PROVIDERS
 
 _PAGE_ROWS = 20
 _SERVED = ("custom", *LOCAL_PORTS)

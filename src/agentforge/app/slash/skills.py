@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import UsageError
-from agentforge.skills.skill import read_body
+from agentforge.skills import read_body
 
 
 def _skills(chat: Chat, _rest: str) -> SlashReply:

@@ -10,7 +10,7 @@ from agentforge.config.durations import parse_duration
 from agentforge.config.settings import Settings
 from agentforge.config.stage_agents import command_words
 from agentforge.errors import ConfigError
-from agentforge.guest.choice import CALLS, TIMEOUT_S, GuestChoice
+from agentforge.guest import CALLS, TIMEOUT_S, GuestChoice
 from agentforge.workspace.sandbox.box import Network
 
 

@@ -17,7 +17,7 @@ from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, LockedError, StorageError
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.pipeline.engine.controller import run_pipeline
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.store.log.run_log import RunLog

@@ -12,8 +12,7 @@ from agentforge.app.sync.travel import follow
 from agentforge.config.settings import Settings
 from agentforge.store.log.reader import read
 from agentforge.store.log.run_log import RunLog
-from agentforge.telemetry.export import Exporter
-from agentforge.telemetry.loglines import LogLines
+from agentforge.telemetry import Exporter, LogLines
 from agentforge.workspace.git.repository import Git
 
 

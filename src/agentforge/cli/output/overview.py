@@ -18,7 +18,7 @@ from agentforge.cli.runs.detachment import row_value
 from agentforge.cli.startup.streams import reader_left
 from agentforge.errors import EXIT_DONE, IntegrityError, StorageError
 from agentforge.events.kinds.dependencies import part_label
-from agentforge.fleet.places import Line
+from agentforge.fleet import Line
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import TaskRow
 

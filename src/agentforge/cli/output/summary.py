@@ -18,7 +18,7 @@ from agentforge.config.durations import show_duration
 from agentforge.events.fold.verification import to_repair
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.fleet.places import Queued
+from agentforge.fleet import Queued
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines
 from agentforge.views.run_views import attempt_lines

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from agentforge.frozen import dataclass
-from agentforge.tui.looks import knows_colour
+from agentforge.tui import knows_colour
 
 _NARROW = 20
 _INDENT = "    "

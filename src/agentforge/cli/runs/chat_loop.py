@@ -16,7 +16,7 @@ from agentforge.cli.runs.first_choice import with_model
 from agentforge.cli.runs.trust_prompt import offer_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.errors import UsageError
-from agentforge.tui.run import run_screen
+from agentforge.tui import run_screen
 
 if TYPE_CHECKING:
     pass

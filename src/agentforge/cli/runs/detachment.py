@@ -22,10 +22,18 @@ from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import UsageError
-from agentforge.fleet.database import database_url, open_database
-from agentforge.fleet.ledger import Ledger
-from agentforge.fleet.places import Line, Queued, look_at_line
-from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
+from agentforge.fleet import (
+    Ledger,
+    Line,
+    Queued,
+    Schedules,
+    cron_of,
+    database_url,
+    look_at_line,
+    next_time,
+    open_database,
+    time_of,
+)
 from agentforge.store.tasks.folders import TaskRow
 
 _NOT_THE_TASKS = frozenset({"at", "every", "detach", "output_format", "as_json", "cwd", "from_issue"})

@@ -26,8 +26,8 @@ from agentforge.config.model_choice import choose, explain
 from agentforge.config.paths import local_dir
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured
 from agentforge.installation import command_for
-from agentforge.local.catalogue import default_entry
-from agentforge.models.providers import PROVIDERS
+from agentforge.local import default_entry
+from agentforge.models import PROVIDERS
 
 _KEYED = ("openrouter", "openai", "anthropic")
 _NOBODYS = "none"

@@ -28,7 +28,7 @@ from agentforge.cli.startup.options import Bound, Duration
 from agentforge.errors import EXIT_INTERRUPTED
 from agentforge.events.kinds.choices import Choice, choices_of, taken
 from agentforge.events.state.run_state import Escalation
-from agentforge.fleet.places import Line
+from agentforge.fleet import Line
 from agentforge.frozen import dataclass
 
 Begin = Callable[["Watch"], "RunResult"]

@@ -141,7 +141,7 @@ def _tolerant() -> None:
         if reconfigure is None:
             continue
         if plain and stream.isatty():
-            from agentforge.tui.lookalikes import ERRORS, register
+            from agentforge.tui import ERRORS, register
 
             register()
             known = stream.encoding.lower().replace("-", "")
@@ -155,6 +155,6 @@ def _is_plain(environ: Mapping[str, str]) -> bool:
     said = environ.get("LC_ALL") or environ.get("LANG") or ""
     if not said or "utf" in said.lower():
         return False
-    from agentforge.tui.looks import knows_unicode
+    from agentforge.tui import knows_unicode
 
     return not knows_unicode(environ)

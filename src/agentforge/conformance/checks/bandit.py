@@ -37,18 +37,12 @@ def _run(site: Site) -> list[Finding]:
     if done.exit_code not in (0, 1):
         raise crash_of(done)
     return [
-        Finding(
-            check="bandit",
-            rule_id=row["test_id"],
-            level=_level(row, configured=flags is not None),
-            message=row["issue_text"],
-            path=site.relative(row["filename"]).removeprefix("./"),
-            line=row["line_number"],
-            column=int(row.get("col_offset", -1)) + 1,
-            ours=flags is None,
+        site.finding(
+            "bandit", row["test_id"], row["issue_text"], row["filename"].removeprefix("./"), row["line_number"],
+            int(row.get("col_offset", -1)) + 1, level=_level(row, configured=flags is not None), ours=flags is None,
         )
         for row in json.loads(done.output)["results"]
-    ]
+    ]  # fmt: skip
 
 
 def _level(row: dict[str, Any], *, configured: bool) -> Level:

@@ -7,20 +7,11 @@ from typing import Any
 
 from agentforge.conformance.engine.configuration import any_file
 from agentforge.conformance.engine.finding import Finding, Level
-from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
-from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, program_of
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, skipping
+from agentforge.conformance.programs.checkers import SCRIPTS, SUFFIXES, program_of
 
 _CONFIGS = ("biome.json", "biome.jsonc")
 _LEVELS: dict[str, Level] = {"fatal": "error", "error": "error", "warning": "warning"}
-
-
-def _skip(site: Site) -> str | None:
-    if not site.paths_with(*SUFFIXES):
-        return NO_FILE
-    if not any_file(site.checkout, _CONFIGS):
-        return "the project does not configure biome"
-    program_of(site, "biome")
-    return None
 
 
 def _run(site: Site) -> list[Finding]:
@@ -44,15 +35,8 @@ def _finding(told: dict[str, Any], site: Site) -> Finding:
     path = path.get("file", "") if isinstance(path, dict) else str(path)
     start = place.get("start") if isinstance(place.get("start"), dict) else None
     line, column = (start.get("line", 0), start.get("column", 0)) if start else _position(place, site, path)
-    return Finding(
-        check="biome",
-        rule_id=str(told.get("category") or "error"),
-        level=_LEVELS[told["severity"]],
-        message=_message(told),
-        path=site.relative(path),
-        line=line,
-        column=column,
-    )
+    rule, level = str(told.get("category") or "error"), _LEVELS[told["severity"]]
+    return site.finding("biome", rule, _message(told), path, line, column, level=level)
 
 
 def _message(told: dict[str, Any]) -> str:
@@ -74,4 +58,14 @@ def _position(place: dict[str, Any], site: Site, path: str) -> tuple[int, int]:
     return before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
 
 
-CHECK = Check(name="biome", skip=_skip, run=_run)
+CHECK = Check(
+    name="biome",
+    skip=skipping(
+        "biome",
+        SUFFIXES,
+        SCRIPTS,
+        configured=lambda site: any_file(site.checkout, _CONFIGS),
+        there=lambda site: program_of(site, "biome"),
+    ),
+    run=_run,
+)

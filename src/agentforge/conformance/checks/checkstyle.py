@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentforge.conformance.engine.finding import Finding, level_of
-from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, not_installed
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, not_installed, skipping
 from agentforge.conformance.programs.checkers import on_path
 
 if TYPE_CHECKING:
@@ -20,14 +20,9 @@ def _config(site: Site) -> str:
     return next((name for name in _CONFIGS if (site.checkout / name).is_file()), "")
 
 
-def _skip(site: Site) -> str | None:
-    if not site.paths_with(".java"):
-        return "no Java file among the changed files"
-    if not _config(site):
-        return "the project does not configure checkstyle"
+def _there(_site: Site) -> None:
     if not on_path("checkstyle"):
         raise not_installed("checkstyle is not on PATH", check="checkstyle")
-    return None
 
 
 def _run(site: Site) -> list[Finding]:
@@ -52,15 +47,12 @@ def _findings(site: Site, output: bytes) -> Iterator[Finding]:
 
 
 def _finding(site: Site, path: str, error: Element) -> Finding:
-    return Finding(
-        check="checkstyle",
-        rule_id=error.get("source", "").rpartition(".")[2].removesuffix("Check") or "error",
-        level=level_of(_LEVELS.get(error.get("severity", "error"), "error")),
-        message=error.get("message", ""),
-        path=site.relative(path),
-        line=int(error.get("line") or 0),
-        column=int(error.get("column") or 0),
-    )
+    rule = error.get("source", "").rpartition(".")[2].removesuffix("Check") or "error"
+    place = (path, int(error.get("line") or 0), int(error.get("column") or 0))
+    level = level_of(_LEVELS.get(error.get("severity", "error"), "error"))
+    return site.finding("checkstyle", rule, error.get("message", ""), *place, level=level)
 
 
-CHECK = Check(name="checkstyle", skip=_skip, run=_run)
+CHECK = Check(
+    name="checkstyle", skip=skipping("checkstyle", (".java",), "Java file", configured=_config, there=_there), run=_run
+)

@@ -72,11 +72,8 @@ def _finding(site: Site, message: dict[str, Any], *, configured: bool) -> Findin
             f"the code does not compile: {str(message.get('rendered') or message['message'])[:400]}"
         )
     level: Level = message["level"] if configured or message["level"] == "error" else "note"
-    return Finding(
-        check="clippy", rule_id=code or "rustc", level=level, message=str(message["message"]),
-        path=site.relative(str(span["file_name"])), line=int(span["line_start"]), column=int(span["column_start"]),
-        ours=not configured,
-    )  # fmt: skip
+    place = (str(span["file_name"]), int(span["line_start"]), int(span["column_start"]))
+    return site.finding("clippy", code or "rustc", str(message["message"]), *place, level=level, ours=not configured)
 
 
 CHECK = Check(name="clippy", skip=_skip, run=_run)

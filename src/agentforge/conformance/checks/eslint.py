@@ -9,21 +9,12 @@ from typing import Any
 
 from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding, Level
-from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, package_of, program_of
+from agentforge.conformance.engine.site import Check, Site, crash_of, skipping
+from agentforge.conformance.programs.checkers import SCRIPTS, SUFFIXES, package_of, program_of
 from agentforge.conformance.repair.fix import Edit, applied
 
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")
 _ERROR = 2
-
-
-def _skip(site: Site) -> str | None:
-    if not site.paths_with(*SUFFIXES):
-        return NO_FILE
-    if not any_file(site.checkout, _CONFIGS) and "eslintConfig" not in package_of(site):
-        return "the project does not configure eslint"
-    program_of(site, "eslint")
-    return None
 
 
 def _results(site: Site, paths: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -37,19 +28,13 @@ def _results(site: Site, paths: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _run(site: Site) -> list[Finding]:
     return [
-        Finding(
-            check="eslint",
-            rule_id=message.get("ruleId") or "parsing",
-            level=_level(message["severity"]),
-            message=message["message"],
-            path=site.relative(result["filePath"]),
-            line=message.get("line") or 0,
-            column=message.get("column") or 0,
-            fixable="fix" in message,
+        site.finding(
+            "eslint", message.get("ruleId") or "parsing", message["message"], result["filePath"],
+            message.get("line") or 0, message.get("column") or 0, level=_level(message["severity"]), fixable="fix" in message,
         )
         for result in _results(site, site.paths_with(*SUFFIXES))
         for message in result["messages"]
-    ]
+    ]  # fmt: skip
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
@@ -81,4 +66,15 @@ def _level(severity: int) -> Level:
     return "error" if severity == _ERROR else "warning"
 
 
-CHECK = Check(name="eslint", skip=_skip, run=_run, fix=_fix)
+CHECK = Check(
+    name="eslint",
+    skip=skipping(
+        "eslint",
+        SUFFIXES,
+        SCRIPTS,
+        configured=lambda site: any_file(site.checkout, _CONFIGS) or "eslintConfig" in package_of(site),
+        there=lambda site: program_of(site, "eslint"),
+    ),
+    run=_run,
+    fix=_fix,
+)

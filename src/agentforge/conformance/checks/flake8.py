@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from agentforge.conformance.engine.configuration import ini_section
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.site import Check, Site, crash_of, needs_module, skipping
 
 _FORMAT = "%(path)s\t%(row)d\t%(col)d\t%(code)s\t%(text)s"
 
 
-def _skip(site: Site) -> str | None:
-    if not site.python_paths:
-        return "no Python file among the changed files"
-    if all(ini_section(site.checkout / name, "flake8") is None for name in (".flake8", "setup.cfg", "tox.ini")):
-        return "the project does not configure flake8"
-    if not has_module(site, "flake8"):
-        raise not_installed("the project's interpreter has no flake8", check="flake8")
-    return None
+def _configured(site: Site) -> bool:
+    return any(ini_section(site.checkout / name, "flake8") is not None for name in (".flake8", "setup.cfg", "tox.ini"))
 
 
 def _run(site: Site) -> list[Finding]:
@@ -28,17 +22,9 @@ def _run(site: Site) -> list[Finding]:
     if any(len(row) != 5 for row in rows):
         raise crash_of(done)
     return [
-        Finding(
-            check="flake8",
-            rule_id=code,
-            level="error",
-            message=message,
-            path=site.relative(path),
-            line=int(line),
-            column=int(column),
-        )
+        site.finding("flake8", code, message, path, int(line), int(column))
         for path, line, column, code, message in rows
     ]
 
 
-CHECK = Check(name="flake8", skip=_skip, run=_run)
+CHECK = Check(name="flake8", skip=skipping("flake8", configured=_configured, there=needs_module("flake8")), run=_run)

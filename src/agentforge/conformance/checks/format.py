@@ -7,14 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import tool_table
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site
+from agentforge.conformance.engine.site import Check, Site, skipping
 from agentforge.conformance.repair.fix import UNFORMATTED, format_command, repaired_files, unformatted
-
-
-def _skip(site: Site) -> str | None:
-    if not site.python_paths:
-        return "no Python file among the changed files"
-    return None if _is_configured(site) else "the project does not configure ruff format"
 
 
 def _is_configured(site: Site) -> bool:
@@ -26,21 +20,13 @@ def _is_configured(site: Site) -> bool:
 
 
 def _run(site: Site) -> list[Finding]:
-    return [
-        Finding(
-            check="format",
-            rule_id=UNFORMATTED,
-            level="error",
-            message="the file is not as `ruff format` writes it",
-            path=path,
-            fixable=True,
-        )
-        for path in unformatted(site, site.python_paths)
-    ]
+    message = "the file is not as `ruff format` writes it"
+    untidy = unformatted(site, site.python_paths)
+    return [site.finding("format", UNFORMATTED, message, path, fixable=True) for path in untidy]
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
     return repaired_files(site, format_command(), findings)
 
 
-CHECK = Check(name="format", skip=_skip, run=_run, fix=_fix)
+CHECK = Check(name="format", skip=skipping("ruff format", configured=_is_configured), run=_run, fix=_fix)

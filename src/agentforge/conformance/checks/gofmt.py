@@ -23,20 +23,14 @@ def _run(site: Site) -> list[Finding]:
     if done.exit_code not in (0, _SYNTAX):
         raise crash_of(done)
     broken = done.stderr.decode("utf-8", "replace").splitlines()
-    found = [_finding(site, line, _RULE, "the file is not as `gofmt` writes it") for line in done.text.splitlines()]
+    message = "the file is not as `gofmt` writes it"
+    found = [site.finding("gofmt", _RULE, message, line, fixable=True) for line in done.text.splitlines()]
     return [*found, *(_syntax(site, line) for line in broken if line.count(":") >= 3)]
 
 
 def _syntax(site: Site, line: str) -> Finding:
     path, number, _column, message = line.split(":", 3)
-    return _finding(site, path, "syntax", message.strip(), line=int(number) if number.isdigit() else 0)
-
-
-def _finding(site: Site, path: str, rule: str, message: str, *, line: int = 0) -> Finding:
-    return Finding(
-        check="gofmt", rule_id=rule, level="error", message=message, path=site.relative(path), line=line,
-        fixable=rule == _RULE,
-    )  # fmt: skip
+    return site.finding("gofmt", "syntax", message.strip(), path, int(number) if number.isdigit() else 0)
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:

@@ -59,10 +59,7 @@ def _findings(site: Site, value: dict[str, Any]) -> Iterator[Finding]:
                 )
             for one in told:
                 path, line, column = str(one["posn"]).rsplit(":", 2)
-                yield Finding(
-                    check="govet", rule_id=str(name), level="error", message=str(one["message"]),
-                    path=site.relative(path), line=int(line), column=int(column), ours=True,
-                )  # fmt: skip
+                yield site.finding("govet", str(name), str(one["message"]), path, int(line), int(column), ours=True)
 
 
 CHECK = Check(name="govet", skip=_skip, run=_run)

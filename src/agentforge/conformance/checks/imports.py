@@ -8,20 +8,10 @@ from pathlib import Path
 
 from agentforge.conformance.engine.configuration import any_file, ini_section, tool_table
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.site import Check, Site, crash_of, needs_module, skipping
 
 _PROGRAM = Path(__file__).parents[1] / "programs" / "import_program.py"
 _ROOTS = ("", "src/", "lib/")
-
-
-def _skip(site: Site) -> str | None:
-    if not site.python_paths:
-        return "no Python file among the changed files"
-    if _configured_in(site) is None:
-        return "the project does not configure import-linter"
-    if not has_module(site, "importlinter"):
-        raise not_installed("the project's interpreter has no import-linter", check="imports")
-    return None
 
 
 def _configured_in(site: Site) -> str | None:
@@ -66,4 +56,5 @@ def _path_of(site: Site, module: str) -> str | None:
     return None
 
 
-CHECK = Check(name="imports", skip=_skip, run=_run)
+_THERE = needs_module("importlinter", name="import-linter", check="imports")
+CHECK = Check(name="imports", skip=skipping("import-linter", configured=_configured_in, there=_THERE), run=_run)

@@ -6,7 +6,7 @@ import re
 
 from agentforge.conformance.engine.configuration import any_file, ini_section, tool_table
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.site import Check, Site, crash_of, needs_module, skipping
 
 _FLAGS = (
     "--no-error-summary",
@@ -35,16 +35,6 @@ def _settings(site: Site) -> dict[str, object] | None:
     return dict(section) if section is not None else None
 
 
-def _skip(site: Site) -> str | None:
-    if not site.python_paths:
-        return "no Python file among the changed files"
-    if _settings(site) is None:
-        return "the project does not configure mypy"
-    if not has_module(site, "mypy"):
-        raise not_installed("the project's interpreter has no mypy", check="mypy")
-    return None
-
-
 def _run(site: Site) -> list[Finding]:
     whole = any(name in (_settings(site) or {}) for name in _WHOLE_PROJECT)
     targets = () if whole else ("--", *site.python_paths)
@@ -60,15 +50,12 @@ def _finding(line: str, site: Site) -> Finding | None:
     match = _LINE.fullmatch(line.rstrip())
     if match is None:
         return None
-    return Finding(
-        check="mypy",
-        rule_id=match["rule"] or "error",
-        level="error",
-        message=match["message"],
-        path=site.relative(match["path"]),
-        line=int(match["line"]),
-        column=int(match["column"] or 0),
-    )
+    place = (match["path"], int(match["line"]), int(match["column"] or 0))
+    return site.finding("mypy", match["rule"] or "error", match["message"], *place)
 
 
-CHECK = Check(name="mypy", skip=_skip, run=_run)
+CHECK = Check(
+    name="mypy",
+    skip=skipping("mypy", configured=lambda site: _settings(site) is not None, there=needs_module("mypy")),
+    run=_run,
+)

@@ -6,20 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
+from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, skipping
 from agentforge.conformance.programs.checkers import SUFFIXES, package_of, program_of
 
 _LOOKED_AT = (*SUFFIXES, ".json", ".css", ".scss", ".less", ".html", ".vue", ".md", ".yaml", ".yml", ".graphql")
 _CONFIGS = tuple(name for name in STEERING if "prettier" in name and name != ".prettierignore")
-
-
-def _skip(site: Site) -> str | None:
-    if not site.paths_with(*_LOOKED_AT):
-        return "no file that prettier formats among the changed files"
-    if not any_file(site.checkout, _CONFIGS) and "prettier" not in package_of(site):
-        return "the project does not configure prettier"
-    program_of(site, "prettier")
-    return None
 
 
 def _run(site: Site) -> list[Finding]:
@@ -28,18 +19,8 @@ def _run(site: Site) -> list[Finding]:
     told = {site.relative(line.strip()) for line in done.output.decode("utf-8", "replace").splitlines() if line.strip()}
     if done.exit_code not in (0, 1) or not told <= set(paths) or (done.exit_code == 1 and not told):
         raise crash_of(done)  # 2: a file cannot be parsed, or prettier itself failed
-    return [
-        Finding(
-            check="prettier",
-            rule_id="unformatted",
-            level="error",
-            message="is not formatted as prettier does it",
-            path=path,
-            line=1,
-            fixable=True,
-        )
-        for path in sorted(told)
-    ]
+    message = "is not formatted as prettier does it"
+    return [site.finding("prettier", "unformatted", message, path, 1, fixable=True) for path in sorted(told)]
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
@@ -55,4 +36,15 @@ def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:
     return changed
 
 
-CHECK = Check(name="prettier", skip=_skip, run=_run, fix=_fix)
+CHECK = Check(
+    name="prettier",
+    skip=skipping(
+        "prettier",
+        _LOOKED_AT,
+        "file that prettier formats",
+        configured=lambda site: any_file(site.checkout, _CONFIGS) or "prettier" in package_of(site),
+        there=lambda site: program_of(site, "prettier"),
+    ),
+    run=_run,
+    fix=_fix,
+)

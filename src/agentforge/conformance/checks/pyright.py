@@ -6,17 +6,16 @@ import json
 
 from agentforge.conformance.engine.configuration import any_file, tool_table
 from agentforge.conformance.engine.finding import Finding, level_of
-from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed
+from agentforge.conformance.engine.site import Check, Site, crash_of, has_module, not_installed, skipping
 
 
-def _skip(site: Site) -> str | None:
-    if not site.python_paths:
-        return "no Python file among the changed files"
-    if tool_table(site.checkout, "pyright") is None and not any_file(site.checkout, ("pyrightconfig.json",)):
-        return "the project does not configure pyright"
+def _configured(site: Site) -> bool:
+    return tool_table(site.checkout, "pyright") is not None or any_file(site.checkout, ("pyrightconfig.json",))
+
+
+def _there(site: Site) -> None:
     if not _command(site):
         raise not_installed("the project's environment has no pyright", check="pyright")
-    return None
 
 
 def _command(site: Site) -> list[str]:
@@ -30,17 +29,12 @@ def _run(site: Site) -> list[Finding]:
     if done.exit_code not in (0, 1):
         raise crash_of(done)
     return [
-        Finding(
-            check="pyright",
-            rule_id=str(item.get("rule", "error")),
-            level=level_of(item["severity"]),
-            message=" ".join(str(item["message"]).split()),
-            path=site.relative(item["file"]),
-            line=item["range"]["start"]["line"] + 1,
-            column=item["range"]["start"]["character"] + 1,
+        site.finding(
+            "pyright", str(item.get("rule", "error")), " ".join(str(item["message"]).split()), item["file"],
+            item["range"]["start"]["line"] + 1, item["range"]["start"]["character"] + 1, level=level_of(item["severity"]),
         )
         for item in json.loads(done.output)["generalDiagnostics"]
-    ]
+    ]  # fmt: skip
 
 
-CHECK = Check(name="pyright", skip=_skip, run=_run)
+CHECK = Check(name="pyright", skip=skipping("pyright", configured=_configured, there=_there), run=_run)

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentforge.conformance.engine.configuration import any_file, tool_table
 from agentforge.conformance.engine.finding import Finding, Level
-from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
+from agentforge.conformance.engine.site import Check, Site, crash_of, own_program, skipping
 from agentforge.conformance.output.sarif import from_sarif
 from agentforge.conformance.repair.fix import repaired_files
 
@@ -26,10 +26,6 @@ _DEFECTS = (
     *("B002", "B003", "B006", "B012", "B015", "B018", "B020", "B023", "B025", "B029", "B030", "B031", "B032", "B035"),
 )
 """Rules (by prefix) that name a defect whatever a project's taste is; the others of `_SELECT` are notes."""
-
-
-def _skip(site: Site) -> str | None:
-    return None if site.python_paths else "no Python file among the changed files"
 
 
 def _run(site: Site) -> list[Finding]:
@@ -122,4 +118,4 @@ def _command() -> list[str]:
     return [own_program("ruff"), "check", "--no-cache", "--no-fix", "--quiet", "--output-format", "sarif"]
 
 
-CHECK = Check(name="ruff", skip=_skip, run=_run, fix=_fix)
+CHECK = Check(name="ruff", skip=skipping("ruff"), run=_run, fix=_fix)

@@ -28,14 +28,12 @@ def _skip(site: Site) -> str | None:
 
 def _run(site: Site) -> list[Finding]:
     level: Level = "error" if any_file(site.checkout, _CONFIGS) else "note"
+    message = "the file is not as `rustfmt` writes it"
     return [
-        Finding(
-            check="rustfmt", rule_id=_RULE, level=level, message="the file is not as `rustfmt` writes it", path=path,
-            fixable=True,
-        )
+        site.finding("rustfmt", _RULE, message, path, level=level, fixable=True)
         for path in site.paths_with(".rs")
         if _formatted(site, path) != (site.checkout / path).read_bytes()
-    ]  # fmt: skip
+    ]
 
 
 def _formatted(site: Site, path: str) -> bytes:

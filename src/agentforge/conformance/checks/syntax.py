@@ -6,7 +6,7 @@ import json
 import sys
 
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site, crash_of
+from agentforge.conformance.engine.site import Check, Site, crash_of, skipping
 
 _PARSE = """
 import ast, json, sys
@@ -23,27 +23,15 @@ sys.stdout.buffer.write(json.dumps(found).encode("ascii"))
 """
 
 
-def _skip(site: Site) -> str | None:
-    return None if site.python_paths else "no Python file among the changed files"
-
-
 def _run(site: Site) -> list[Finding]:
     command = [site.interpreter or sys.executable, "-I", "-W", "ignore", "-c", _PARSE, *site.python_paths]
     done = site.run_project(command) if site.interpreter else site.run_own(command)
     if done.exit_code != 0:
         raise crash_of(done)
     return [
-        Finding(
-            check="syntax",
-            rule_id="invalid-syntax",
-            level="error",
-            message=message,
-            path=path,
-            line=line,
-            column=max(column, 0),
-        )
+        site.finding("syntax", "invalid-syntax", message, path, line, max(column, 0))
         for path, line, column, message in json.loads(done.output)
     ]
 
 
-CHECK = Check(name="syntax", skip=_skip, run=_run)
+CHECK = Check(name="syntax", skip=skipping("syntax"), run=_run)

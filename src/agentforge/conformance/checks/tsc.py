@@ -6,7 +6,7 @@ import re
 
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.programs.checkers import NO_FILE, SUFFIXES, program_of
+from agentforge.conformance.programs.checkers import SCRIPTS, SUFFIXES, program_of
 
 _LINE = re.compile(r"(?P<path>[^\s(][^(\n]*)\((?P<line>\d+),(?P<column>\d+)\): error (?P<rule>TS\d+): (?P<message>.*)")
 _WHOLE = re.compile(r"error (?P<rule>TS\d+): (?P<message>.*)")
@@ -14,7 +14,7 @@ _WHOLE = re.compile(r"error (?P<rule>TS\d+): (?P<message>.*)")
 
 def _skip(site: Site) -> str | None:
     if not site.paths_with(*SUFFIXES):
-        return NO_FILE
+        return f"no {SCRIPTS} among the changed files"
     if not (site.checkout / "tsconfig.json").is_file():
         return "the project has no tsconfig.json"
     program_of(site, "tsc")
@@ -35,15 +35,8 @@ def _finding(line: str, site: Site) -> Finding | None:
     match = _LINE.fullmatch(line.rstrip())
     if match is None:
         return None
-    return Finding(
-        check="tsc",
-        rule_id=match["rule"],
-        level="error",
-        message=match["message"],
-        path=site.relative(match["path"]),
-        line=int(match["line"]),
-        column=int(match["column"]),
-    )
+    place = (match["path"], int(match["line"]), int(match["column"]))
+    return site.finding("tsc", match["rule"], match["message"], *place)
 
 
 CHECK = Check(name="tsc", skip=_skip, run=_run)

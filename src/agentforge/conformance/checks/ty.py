@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentforge.conformance.engine.configuration import any_file, tool_table
 from agentforge.conformance.engine.finding import Finding
-from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
+from agentforge.conformance.engine.site import Check, Site, crash_of, own_program, skipping
 from agentforge.conformance.output.sarif import from_sarif
 from agentforge.workspace.processes.process import Completed
 
@@ -22,10 +22,6 @@ _DEFECTS = (
     "index-out-of-bounds",
 )
 """Rules that hardly err on code without annotations; the others are notes unless the project configures ty."""
-
-
-def _skip(site: Site) -> str | None:
-    return None if site.python_paths else "no Python file among the changed files"
 
 
 def _run(site: Site) -> list[Finding]:
@@ -54,4 +50,4 @@ def _check(site: Site) -> tuple[Completed, bool]:
     return site.run_own([*command, "--", *site.python_paths]), False
 
 
-CHECK = Check(name="ty", skip=_skip, run=_run)
+CHECK = Check(name="ty", skip=skipping("ty"), run=_run)

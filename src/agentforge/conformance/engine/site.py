@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agentforge.conformance.contracts.code_contract import CodeRule, RuleKind
-from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.output.sarif import relative_path
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box, Sandbox
@@ -73,6 +73,16 @@ class Site:
     def relative(self, path: str) -> str:
         """Make a path that a program printed relative to the checkout."""
         return relative_path(path, self.roots)
+
+    def finding(
+        self, check: str, rule_id: str, message: str, path: str, line: int = 0, column: int = 0, *,
+        level: Level = "error", fixable: bool = False, ours: bool = False,
+    ) -> Finding:  # fmt: skip
+        """Make a finding of what a program printed: its path is made relative to the checkout."""
+        return Finding(
+            check=check, rule_id=rule_id, level=level, message=message, path=self.relative(path), line=line, column=column,
+            fixable=fixable, ours=ours,
+        )  # fmt: skip
 
     def within(self, findings: Sequence[Finding]) -> list[Finding]:
         """Drop findings about files that nobody asked about."""
@@ -159,6 +169,33 @@ class Check:
     fix: Callable[[Site, Sequence[Finding]], Mapping[str, bytes]] | None = None
 
 
+def skipping(
+    name: str,
+    suffixes: Sequence[str] = (".py", ".pyi"),
+    files: str = "Python file",
+    *,
+    configured: Callable[[Site], object] = lambda _site: True,
+    there: Callable[[Site], object] = lambda _site: None,
+) -> Callable[[Site], str | None]:
+    """Make the `skip` of a check whose tool the project configures.
+
+    Args:
+        suffixes: endings of the files that it looks at; files: what they are, in words.
+        configured: gives something where the project asks for the check.
+        there: raises where the tool is not installed.
+    """
+
+    def skip(site: Site) -> str | None:
+        if not site.paths_with(*suffixes):
+            return f"no {files} among the changed files"
+        if not configured(site):
+            return f"the project does not configure {name}"
+        there(site)
+        return None
+
+    return skip
+
+
 def _holds_files(folder: Path) -> bool:
     """Whether the checkout brings the folder itself; an empty one is the mount point of an earlier run."""
     return folder.is_dir() and any(folder.iterdir())
@@ -200,6 +237,16 @@ def has_module(site: Site, module: str) -> bool:
     if key[2] and told in (0, 1):
         _answers[key] = told == 0
     return told == 0
+
+
+def needs_module(module: str, *, name: str = "", check: str = "") -> Callable[[Site], None]:
+    """Make a `there` of `skipping`: the project's interpreter has a module, which people may call by another name."""
+
+    def there(site: Site) -> None:
+        if not has_module(site, module):
+            raise not_installed(f"the project's interpreter has no {name or module}", check=check or module)
+
+    return there
 
 
 def _packages(interpreter: Path) -> tuple[tuple[str, int], ...]:

@@ -55,7 +55,7 @@ def folders_with(site: Site, marker: str, suffix: str) -> dict[str, list[str]]:
 
 
 SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
-NO_FILE = "no JavaScript or TypeScript file among the changed files"
+SCRIPTS = "JavaScript or TypeScript file"
 
 
 def package_of(site: Site) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from agentforge.contracts.rule import (
     RuleCase,
     RuleOutcome,
     broken,
+    empty,
     entries,
     held,
     named,
@@ -84,28 +85,6 @@ def no_regressions(case: RuleCase) -> RuleOutcome:
     return held(0)
 
 
-def frozen_unchanged(case: RuleCase) -> RuleOutcome:
-    """Measured: the accepted tests are byte for byte what RED froze."""
-    return none_of(case.fact_list("frozen_changed"), what="frozen tests were changed", fix="put them back")
-
-
-def runner_unchanged(case: RuleCase) -> RuleOutcome:
-    """Measured: what steers the test runner is as it was at the base."""
-    fix = "put it back; the base version was used"
-    return none_of(case.fact_list("config_changed"), what="test configuration was changed", fix=fix)
-
-
-def within_scope(case: RuleCase) -> RuleOutcome:
-    """Measured: only files that the specification names were changed."""
-    fix = "put these files back, the specification does not name them"
-    return none_of(case.fact_list("out_of_scope"), what="changed beyond the specification", fix=fix)
-
-
-def no_suppressions(case: RuleCase) -> RuleOutcome:
-    """Measured: no new noqa, type: ignore or skip mark."""
-    return none_of(case.fact_list("new_suppressions"), what="new suppressions", fix="correct what they hide")
-
-
 def not_flaky(case: RuleCase) -> RuleOutcome:
     """Executed several times, in random order: no test of the suite changed its mind. Others are the base's own."""
     suite = case.input("test_suite")
@@ -145,15 +124,6 @@ def inspection_inert(case: RuleCase) -> RuleOutcome:
 def _inert(case: RuleCase) -> bool:
     inert = case.facts.get("inert")
     return isinstance(inert, Mapping) and inert.get("passed") is True
-
-
-def symbols_delivered(case: RuleCase) -> RuleOutcome:
-    """Measured: what the specification declares as new is there, what it declares as removed is gone."""
-    return none_of(
-        case.fact_list("symbols_unmet"),
-        what="declared symbols that the tree does not bear out",
-        fix="make the change that the specification describes",
-    )
 
 
 def held_out_pass(case: RuleCase) -> RuleOutcome:
@@ -197,18 +167,6 @@ def _became(row: Mapping[str, object]) -> str:
     return f": {row.get('after')}" if row.get("after") else ""
 
 
-def targets_depend(case: RuleCase) -> RuleOutcome:
-    """Executed: with wrong bodies in every changed function each target fails again."""
-    fix = "nothing but the behaviour may make a test pass; a test that needs no change must be rewritten in RED"
-    return none_of(case.fact_list("tests_too_weak"), what="targets that pass without the change", fix=fix)
-
-
-def no_deception(case: RuleCase) -> RuleOutcome:
-    """Measured: no new code that can only serve to deceive: a patched clock, a search for the runner."""
-    fix = "take it out; where the task needs it, the specification must declare it, which a human decides"
-    return none_of(case.fact_list("deceptions"), what="code that deceives the verification", fix=fix)
-
-
 def controls_held(case: RuleCase) -> RuleOutcome:
     """Every control of the measurement held: canary, complete stream, channels that agree."""
     controls = case.fact_record("controls")
@@ -226,21 +184,65 @@ def controls_held(case: RuleCase) -> RuleOutcome:
     return none_of(dict.fromkeys(lost), what="controls that did not hold", fix=fix)
 
 
+def road_held(case: RuleCase) -> RuleOutcome:
+    """Measured: links lead somewhere, examples give what they say, changed modules load, settings can be read, as at the base.
+
+    Of a change of code nothing of the kind is judged; a log from before this was measured has nothing to judge.
+    """
+    road = case.facts.get("road")
+    if not isinstance(road, Mapping):
+        return held("not measured")
+    problems = road.get("problems")
+    rows = [one for one in problems if isinstance(one, Mapping)] if isinstance(problems, list | tuple) else []
+    return none_of(rows, what="documents, types or settings that do not hold", fix="correct these places")
+
+
+_FROZEN = empty("frozen_changed", what="frozen tests were changed", fix="put them back")
+_RUNNER = empty("config_changed", what="test configuration was changed", fix="put it back; the base version was used")
+_SCOPE = empty(
+    "out_of_scope",
+    what="changed beyond the specification",
+    fix="put these files back, the specification does not name them",
+)
+_SUPPRESSIONS = empty("new_suppressions", what="new suppressions", fix="correct what they hide")
+_SYMBOLS = empty(
+    "symbols_unmet",
+    what="declared symbols that the tree does not bear out",
+    fix="make the change that the specification describes",
+)
+_TARGETS = empty(
+    "tests_too_weak",
+    what="targets that pass without the change",
+    fix="nothing but the behaviour may make a test pass; a test that needs no change must be rewritten in RED",
+)
+"""Executed: with wrong bodies in every changed function each target fails again."""
+_DECEPTION = empty(
+    "deceptions",
+    what="code that deceives the verification",
+    fix="take it out; where the task needs it, the specification must declare it, which a human decides",
+)
+_CHECKS = empty(
+    "checks_changed", what="the project's own checks were changed", fix="put it back; the request does not ask for it"
+)
+"""Measured: CI, hooks, lint, type and coverage configuration say what they said at the base, unless the request asks."""
+
 RULES = named(
     ("suite-passes", "all tests from test_suite now pass", suite_passes, "fact"),
     ("conformance", "conformance checks pass", conformance_passes, "fact"),
     ("no-regressions", "no existing tests broken", no_regressions, "fact"),
-    ("frozen-unchanged", "frozen tests unchanged", frozen_unchanged, "fact"),
-    ("runner-unchanged", "the test configuration is that of the base", runner_unchanged, "fact"),
-    ("within-scope", "changed files are within the specification's scope", within_scope, "fact"),
-    ("no-suppressions", "no new suppressions", no_suppressions, "fact"),
+    ("frozen-unchanged", "frozen tests unchanged", _FROZEN, "fact"),
+    ("runner-unchanged", "the test configuration is that of the base", _RUNNER, "fact"),
+    ("within-scope", "changed files are within the specification's scope", _SCOPE, "fact"),
+    ("no-suppressions", "no new suppressions", _SUPPRESSIONS, "fact"),
     ("not-flaky", "no test of the suite is flaky", not_flaky, "fact"),
     ("inspection-inert", "what no test shows changes nothing that runs", inspection_inert, "fact"),
-    ("symbols-delivered", "declared symbols are there and removed ones are gone", symbols_delivered, "fact"),
+    ("symbols-delivered", "declared symbols are there and removed ones are gone", _SYMBOLS, "fact"),
     ("held-out", "held-out checks pass outside the test runner", held_out_pass, "fact"),
     ("independent", "expected results hold under other circumstances", independent, "fact"),
-    ("targets-depend", "every target fails without the change", targets_depend, "fact"),
-    ("no-deception", "no code that deceives the verification", no_deception, "fact"),
+    ("targets-depend", "every target fails without the change", _TARGETS, "fact"),
+    ("no-deception", "no code that deceives the verification", _DECEPTION, "fact"),
+    ("checks-unchanged", "the project's checks are those of the base", _CHECKS, "fact"),
+    ("road-held", "what documents, types and settings say holds", road_held, "fact"),
     ("change-made", "a product file was changed", change_made, "fact"),
     ("controls-held", "controls held", controls_held, "fact"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, held, named, none_of
+from agentforge.contracts.rule import RuleCase, RuleOutcome, broken, empty, held, named, none_of
 
 
 def violations_present(case: RuleCase) -> RuleOutcome:
@@ -22,13 +22,6 @@ def violations_gone(case: RuleCase) -> RuleOutcome:
     return none_of(case.fact_list("violations_left"), what="still there", fix="correct the code at this place")
 
 
-def place_guarded(case: RuleCase) -> RuleOutcome:
-    """Executed: with the code at the place made to fail, a test fails; or nobody can tell (another language)."""
-    unguarded = case.fact_list("unguarded")
-    fix = "write guard tests that execute this code and assert what it gives today"
-    return none_of(unguarded, what="no test notices when this code fails", fix=fix)
-
-
 def guards_still_pass(case: RuleCase) -> RuleOutcome:
     """Executed: the guard tests pass on the repaired tree, in random order, as often as they were run."""
     failing = case.fact_record("suite").get("failing")
@@ -37,9 +30,16 @@ def guards_still_pass(case: RuleCase) -> RuleOutcome:
     return none_of(failing, what="guard tests that do not pass", fix="keep the behaviour, correct the repair")
 
 
+_GUARDED = empty(
+    "unguarded",
+    what="no test notices when this code fails",
+    fix="write guard tests that execute this code and assert what it gives today",
+)
+"""Executed: with the code at the place made to fail, a test fails; or nobody can tell (another language)."""
+
 RULES = named(
     ("violations-present", "every violation stands at the base commit", violations_present, "fact"),
     ("violations-gone", "every violation is gone", violations_gone, "fact"),
-    ("place-guarded", "tests watch the place of every violation", place_guarded, "fact"),
+    ("place-guarded", "tests watch the place of every violation", _GUARDED, "fact"),
     ("guards-still-pass", "the guard tests still pass", guards_still_pass, "fact"),
 )

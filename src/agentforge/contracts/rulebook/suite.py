@@ -11,6 +11,7 @@ from agentforge.contracts.rule import (
     RuleCase,
     RuleOutcome,
     broken,
+    empty,
     entries,
     examples_found,
     held,
@@ -181,12 +182,6 @@ def nothing_implemented(case: RuleCase) -> RuleOutcome:
     return broken("part of the implementation exists already - RED writes tests only", measured=False)
 
 
-def product_untouched(case: RuleCase) -> RuleOutcome:
-    """Measured: RED changed test files alone."""
-    fix = "put these files back; RED writes tests only"
-    return none_of(case.fact_list("product_changed"), what="product files were changed", fix=fix)
-
-
 def all_collected(case: RuleCase) -> RuleOutcome:
     """Executed: the runner collected every declared test."""
     fix = "declare tests by the names that the runner reports"
@@ -202,22 +197,6 @@ def collected_cleanly(case: RuleCase) -> RuleOutcome:
     errors = case.fact_list("collection_errors")
     wrong = [item for item in errors if not (isinstance(item, dict) and item.get("right_reason") is True)]
     return none_of(wrong, what="collection failed", fix="correct these files")
-
-
-def no_duplicates(case: RuleCase) -> RuleOutcome:
-    """Measured: no test hides another of the same name."""
-    return none_of(case.fact_list("duplicates"), what="one name defined twice", fix="rename one of the two")
-
-
-def existing_kept(case: RuleCase) -> RuleOutcome:
-    """Measured: no existing test was changed or deleted that the specification does not list; more rows are allowed."""
-    fix = "put them back; only the specification can end an existing test (its symbols, change changed or removed)"
-    return none_of(case.fact_list("existing_changed"), what="existing tests", fix=fix)
-
-
-def none_vacuous(case: RuleCase) -> RuleOutcome:
-    """Measured by older versions: every test has an assertion that can fail. Their contracts still name it."""
-    return none_of(case.fact_list("vacuous"), what="tests that prove nothing", fix="assert the exact result")
 
 
 def stubs_red(case: RuleCase) -> RuleOutcome:
@@ -295,6 +274,24 @@ def _stubbed_symbols(case: RuleCase) -> list[str]:
     ]
 
 
+_PRODUCT = empty(
+    "product_changed", what="product files were changed", fix="put these files back; RED writes tests only"
+)
+_TWICE = empty("duplicates", what="one name defined twice", fix="rename one of the two")
+_EXISTING = empty(
+    "existing_changed",
+    what="existing tests",
+    fix="put them back; only the specification can end an existing test (its symbols, change changed or removed)",
+)
+"""Measured: no existing test was changed or deleted that the specification does not list; more rows are allowed."""
+_VACUOUS = empty("vacuous", what="tests that prove nothing", fix="assert the exact result")
+_HOOKS = empty(
+    "runner_hooks",
+    what="hooks of the test runner were added",
+    fix="write a fixture instead; a hook decides what becomes of tests",
+)
+"""Measured, like what is vacuous, by older versions alone, whose contracts still name these rules."""
+
 RULES = named(
     ("requirements-tested", "every requirement in spec has at least one test", requirements_tested, "fact"),
     ("all-tests-fail", "all tests currently fail (verified by execution)", targets_fail, "fact"),
@@ -305,12 +302,13 @@ RULES = named(
     ("right-reason", "every test fails for the right reason", right_reason, "fact"),
     ("guards-pass", "every guard passes at the base", guards_pass, "fact"),
     ("not-implemented", "no implementation exists", nothing_implemented, "fact"),
-    ("product-untouched", "no product file changed in RED", product_untouched, "fact"),
+    ("product-untouched", "no product file changed in RED", _PRODUCT, "fact"),
     ("all-collected", "every declared test was collected", all_collected, "fact"),
     ("collected-cleanly", "collection had no errors", collected_cleanly, "fact"),
-    ("no-duplicates", "no test is defined twice", no_duplicates, "fact"),
-    ("existing-kept", "no existing test is changed that the specification does not list", existing_kept, "fact"),
-    ("none-vacuous", "every test has an assertion that can fail", none_vacuous, "note"),
+    ("no-duplicates", "no test is defined twice", _TWICE, "fact"),
+    ("existing-kept", "no existing test is changed that the specification does not list", _EXISTING, "fact"),
+    ("none-vacuous", "every test has an assertion that can fail", _VACUOUS, "note"),
+    ("no-runner-hooks", "no new hook of the test runner", _HOOKS, "fact"),
     ("stubs-red", "stub controls went red", stubs_red, "fact"),
     ("tests-frozen", "every test is frozen by its hash", frozen_taken, "fact"),
     ("examples-asserted", "every example is asserted by a test", examples_asserted, "fact"),

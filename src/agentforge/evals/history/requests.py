@@ -7,7 +7,7 @@ import re
 from agentforge.errors import ModelError
 from agentforge.evals.history.commits import HistoryCommit
 from agentforge.messages import Message, ModelRequest, Text
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.tokens import cut_middle
 
 _TRAILER = re.compile(r"^[A-Z][a-z]+(?:-[A-Za-z]+)+: .*$|^git-svn-id:.*$", re.MULTILINE)  # Signed-off-by: and its kin

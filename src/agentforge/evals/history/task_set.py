@@ -23,7 +23,7 @@ from agentforge.evals.history.evidence import HistoryEvidence, evidence_of, name
 from agentforge.evals.history.requests import action_of, message_of, written
 from agentforge.evals.trials.hidden import failures_by, rig_at, rig_of
 from agentforge.evals.trials.task import FILE
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.safety.text.hygiene import clean
 from agentforge.suite.test_environment import Rig
 

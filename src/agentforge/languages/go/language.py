@@ -11,12 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agentforge.languages.go.runner import run_go
-from agentforge.languages.language import Language, ProjectFiles, RunOptions
+from agentforge.languages.language import Language, ProjectFiles
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import plan_with
-from agentforge.testing.launch import TestSandbox
-from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
 if TYPE_CHECKING:
@@ -52,10 +50,6 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
     return plan_with(_find(project), command, begins=("go", "test"))
 
 
-def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_go(plan, ground, ask)
-
-
 LANGUAGE = Language(
     name="go",
     rank=40,
@@ -64,7 +58,7 @@ LANGUAGE = Language(
     manifests=("go.mod",),
     find=_find,
     plan_of_command=_plan_of_command,
-    run=_run,
+    run=run_go,
     named_tests=go_tests,
     stubs=partial(native_variants, language="go"),
     null_implementation=null_implementation,

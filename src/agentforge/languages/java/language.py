@@ -5,18 +5,15 @@ Names the tests of a Java file without running it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentforge.languages.java.project import find_java, plan_of_java_words
 from agentforge.languages.java.runner import run_java
-from agentforge.languages.language import Language, ProjectFiles, RunOptions
+from agentforge.languages.language import Language
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
-from agentforge.testing.launch import TestSandbox
-from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import TestPlan
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -47,27 +44,15 @@ def _is_java_test(method: SgNode, name: str) -> bool:
     return name.startswith("test") and above is not None and above.text().endswith("TestCase")
 
 
-def _find(project: ProjectFiles) -> TestPlan | None:
-    return find_java(project.repo, project.names, environ=project.environ, base=project.base)
-
-
-def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
-    return plan_of_java_words(command, environ=project.environ, base=project.base)
-
-
-def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_java(plan, ground, ask)
-
-
 LANGUAGE = Language(
     name="java",
     rank=50,
     runners=("java",),
     grammars=("java",),
     manifests=("pom.xml", "build.gradle", "build.gradle.kts"),
-    find=_find,
-    plan_of_command=_plan_of_command,
-    run=_run,
+    find=find_java,
+    plan_of_command=plan_of_java_words,
+    run=run_java,
     named_tests=java_tests,
     stubs=partial(native_variants, language="java"),
     null_implementation=null_implementation,

@@ -6,8 +6,8 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from agentforge.languages.language import ProjectFiles
 from agentforge.testing.plan import TestPlan
 
 _STEERING = ("build", "profiles", "modules", "packaging", "parent", "reporting")
@@ -22,30 +22,26 @@ _PARTS = (
 )  # fmt: skip
 
 
-def find_java(
-    repo: Path, names: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
+def find_java(project: ProjectFiles) -> TestPlan | None:
     """Find the plan of a Java project by what it says of itself; None when there is no Java."""
-    if "pom.xml" in names:
-        return _tool_plan("mvn", "detected: maven via pom.xml", environ, base)
-    configured = next((name for name in _GRADLE if name in names), "")
+    if project.holds("pom.xml"):
+        return _tool_plan(project, "mvn", "detected: maven via pom.xml")
+    configured = project.holds(*_GRADLE)
     if configured:
-        return _gradle(repo, names, configured, environ, base)
-    if any(name.endswith(".java") for name in names):
-        return _plain(names, environ, base)
-    return None
+        return _gradle(project, configured)
+    return _plain(project) if any(name.endswith(".java") for name in project.names) else None
 
 
-def plan_of_java_words(words: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan | None:
+def plan_of_java_words(project: ProjectFiles, words: Sequence[str]) -> TestPlan | None:
     """The plan of a command that starts Maven's or Gradle's tests; None for any other command."""
     program = PurePosixPath(words[0]).name if words else ""
     goals = {word for word in words[1:] if not word.startswith("-")}
     if program in ("mvn", "mvnw") and goals & {"test", "verify", "package", "install"}:
-        plan = _tool_plan("mvn", "", environ, base)
+        plan = _tool_plan(project, "mvn", "")
     elif program in ("gradle", "gradlew") and any(
         goal.rpartition(":")[2] in ("test", "check", "build") for goal in goals
     ):
-        plan = _tool_plan(words[0], "", environ, base)
+        plan = _tool_plan(project, words[0], "")
     else:
         return None
     program = "mvn" if program == "mvnw" else words[0]  # what the wrapper would download is not there offline
@@ -93,45 +89,49 @@ def class_path(plan: TestPlan) -> str:
     return plan.command[plan.command.index("-cp") + 1]
 
 
-def _tool_plan(tool: str, source: str, environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan:
+def _tool_plan(project: ProjectFiles, tool: str, source: str) -> TestPlan:
     """Run the tests by the build tool; without it, or without a JDK, say so."""
-    program = tool if tool.startswith("./") else shutil.which(tool, path=environ.get("PATH")) and tool
-    if not program or shutil.which("javac", path=environ.get("PATH")) is None:
+    program = tool if tool.startswith("./") else shutil.which(tool, path=project.environ.get("PATH")) and tool
+    if not program or shutil.which("javac", path=project.environ.get("PATH")) is None:
         missing = "a JDK (javac)" if program else tool
         return TestPlan(
-            runner="none", language="java", source=source, problems=(f"{missing} is not on PATH; install it",), **base
+            runner="none",
+            language="java",
+            source=source,
+            problems=(f"{missing} is not on PATH; install it",),
+            **project.base,
         )
-    return TestPlan(runner="java", command=(program, "test"), language="java", source=source, **base)
+    return TestPlan(runner="java", command=(program, "test"), language="java", source=source, **project.base)
 
 
-def _gradle(
-    repo: Path, names: Sequence[str], configured: str, environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan:
+def _gradle(project: ProjectFiles, configured: str) -> TestPlan:
     """The project's own wrapper when what it starts has been downloaded, else the gradle of this machine."""
-    home = Path(environ.get("GRADLE_USER_HOME") or Path(environ.get("HOME") or Path.home()) / ".gradle")
-    wrapped = "gradlew" in names and (home / "wrapper" / "dists").is_dir() and (repo / "gradlew").is_file()
-    return _tool_plan("./gradlew" if wrapped else "gradle", f"detected: gradle via {configured}", environ, base)
+    home = Path(project.environ.get("GRADLE_USER_HOME") or Path(project.environ.get("HOME") or Path.home()) / ".gradle")
+    wrapped = (
+        "gradlew" in project.names and (home / "wrapper" / "dists").is_dir() and (project.repo / "gradlew").is_file()
+    )
+    return _tool_plan(project, "./gradlew" if wrapped else "gradle", f"detected: gradle via {configured}")
 
 
-def _plain(names: Sequence[str], environ: Mapping[str, str], base: Mapping[str, Any]) -> TestPlan:
+def _plain(project: ProjectFiles) -> TestPlan:
     """Java files without a build tool: jars of the repository, and JUnit from there or from this machine."""
     source = "detected: Java files without a build tool"
-    own = [name for name in names if name.endswith(".jar")]
-    junit = [] if any(_STANDALONE in name for name in own) else list(_launcher(environ))
+    own = [name for name in project.names if name.endswith(".jar")]
+    junit = [] if any(_STANDALONE in name for name in own) else list(_launcher(project.environ))
     path = ":".join([*own, *junit])
-    if shutil.which("javac", path=environ.get("PATH")) is None:
+    if shutil.which("javac", path=project.environ.get("PATH")) is None:
         return TestPlan(
-            runner="none", language="java", source=source, problems=("a JDK (javac) is not on PATH",), **base
+            runner="none", language="java", source=source, problems=("a JDK (javac) is not on PATH",), **project.base
         )
     if _STANDALONE not in path and "junit-platform-console" not in path:
         told = f"put {_STANDALONE}.jar into lib/, or set [test] command to a command that writes JUnit XML"
         return TestPlan(
             runner="none", language="java", source=source, problems=(f"JUnit's console launcher was not found; {told}",),
-            **base,
+            **project.base,
         )  # fmt: skip
     return TestPlan(
         runner="java", command=("java", "-cp", path, LAUNCHER), language="java",
-        source=f"{source}; tests run by JUnit's console launcher", **base,
+        source=f"{source}; tests run by JUnit's console launcher", **project.base,
     )  # fmt: skip
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
-from agentforge.languages.changed_part import changed_part
-from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, broken, parsed, replaced, span
-from agentforge.languages.mutant import Mutant, short
+from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, broken, parsed
+from agentforge.languages.mutant import Mutant
+from agentforge.languages.node_mutants import (
+    OPERATORS,
+    Change,
+    condition_changes,
+    constant_changes,
+    is_called,
+    node_mutants,
+    operator_changes,
+    value_changes,
+)
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-Change = tuple[str, "SgNode", str]
-_OPERATORS = {
-    "===": "!==", "!==": "===", "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||",
-    "||": "&&", "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "**": "*",
-}  # fmt: skip
-_ARITHMETIC = frozenset("+-*/%") | {"**"}
+_OPERATORS = {**OPERATORS, "===": "!==", "!==": "==="}
 _SWAPPED = {
     "toLowerCase": "toUpperCase", "toUpperCase": "toLowerCase", "some": "every", "every": "some", "min": "max",
     "max": "min", "startsWith": "endsWith", "endsWith": "startsWith", "floor": "ceil", "ceil": "floor", "push": "unshift",
@@ -49,24 +53,13 @@ def javascript_mutants(path: str, data: bytes, *, lines: int, before: bytes | No
     root = parsed(path, text)
     if root is None or broken(root) or text.encode() != data:
         return ()
-    part = changed_part(None if before is None else before.decode("utf-8", "replace"), text, lines=lines)
-    seen, found = {text}, []
-    for kind, node, new in _walk(root, wordy=False):
-        first, last = node.range().start.line + 1, node.range().end.line + 1
-        if not part.holds_node(node):
-            continue
-        made = replaced(text, [(*span(node), new)])
-        again = parsed(path, made) if made not in seen else None
-        if again is None or broken(again):
-            continue
-        seen.add(made)
-        found.append(
-            Mutant(
-                path=path, line=first, last=last, kind=kind, owner=_owner(node), before=short(node.text()),
-                after=short(new), data=made.encode(),
-            )
-        )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: one.line))
+    changes = ((_owner(change[1]), change) for change in _walk(root, wordy=False))
+    return node_mutants(path, text, changes, lines=lines, before=before, parses=lambda made: _parses(path, made))
+
+
+def _parses(path: str, text: str) -> bool:
+    root = parsed(path, text)
+    return root is not None and not broken(root)
 
 
 def _walk(node: SgNode, *, wordy: bool) -> Iterator[Change]:
@@ -110,39 +103,23 @@ def _changes(node: SgNode, *, wordy: bool) -> Iterator[Change]:
         yield from _removed(node)
     elif kind in ("break_statement", "continue_statement"):
         yield from _jump(node)
-    elif kind == "property_identifier" and node.text() in _SWAPPED and _is_called(node):
+    elif kind == "property_identifier" and node.text() in _SWAPPED and is_called(node):
         yield "method", node, _SWAPPED[node.text()]
 
 
 def _operator(node: SgNode) -> Iterator[Change]:
-    left, right, sign = node.field("left"), node.field("right"), node.field("operator")
-    if left is None or right is None or sign is None:
-        return
-    if sign.text() == "??":
+    left, sign = node.field("left"), node.field("operator")
+    if left is not None and sign is not None and sign.text() == "??":
         yield "boolean", node, left.text()
-        return
-    if sign.text() in ("&&", "||"):
-        yield "branch", node, f"({left.text()})"
-        yield "branch", node, f"({right.text()})"
-    other = _OPERATORS.get(sign.text())
-    texts = any(one.kind() in ("string", "template_string") for one in (left, right))
-    if other is None or (sign.text() == "+" and texts):
-        return
-    kind = "arithmetic" if sign.text() in _ARITHMETIC else "boolean" if sign.text() in ("&&", "||") else "comparison"
-    yield kind, sign, other
+    yield from operator_changes(node, texts=("string", "template_string"), operators=_OPERATORS)
 
 
 def _constant(node: SgNode) -> Iterator[Change]:
     parent = node.parent()
     if parent is None or (parent.kind() == "pair" and parent.field("key") == node):
         return
-    kind, text = node.kind(), node.text()
-    if kind in ("true", "false"):
-        yield "constant", node, "false" if kind == "true" else "true"
-    elif kind == "number":
-        yield "constant", node, str(int(text) + 1) if text.isdecimal() else f"({text} + 1)"
-    elif not _names_a_module(node):
-        yield "constant", node, '"mutated"' if len(text) == 2 else '""'
+    if not _names_a_module(node):
+        yield from constant_changes(node, numbers=("number",), texts=("string",))
 
 
 def _names_a_module(node: SgNode) -> bool:
@@ -157,28 +134,17 @@ def _names_a_module(node: SgNode) -> bool:
 
 
 def _condition(node: SgNode) -> Iterator[Change]:
-    test = node.field("condition")
-    inner = test
-    while inner is not None and inner.kind() == "parenthesized_expression":
-        inner = inner.child(1)
-    if test is None or inner is None or inner.kind() == "unary_expression":
-        return
-    sign = inner.field("operator") if inner.kind() == "binary_expression" else None
-    if sign is None or sign.text() not in _OPERATORS:
-        yield "condition", test, f"(!({inner.text()}))"
+    """The contrary of a condition; one that begins with `!` is turned where that stands."""
+    yield from (one for one in condition_changes(node, operators=_OPERATORS) if not one[2].startswith(("(!(!", "!(!")))
 
 
 def _branch(node: SgNode) -> Iterator[Change]:
     """A choice that goes one way always: each value of a conditional expression, and an `if` without `else`."""
+    test = node.field("condition")
     if node.kind() == "ternary_expression":
-        for name in ("consequence", "alternative"):
-            value = node.field(name)
-            if value is not None:
-                yield "branch", node, f"({value.text()})"
-    elif node.kind() == "if_statement" and node.field("alternative") is None:
-        test = node.field("condition")
-        if test is not None:
-            yield "branch", test, "(true)"
+        yield from value_changes(node)
+    elif node.kind() == "if_statement" and node.field("alternative") is None and test is not None:
+        yield "branch", test, "(true)"
 
 
 def _dispatch(node: SgNode) -> Iterator[Change]:
@@ -220,11 +186,6 @@ def _jump(node: SgNode) -> Iterator[Change]:
                    and one.kind().startswith(("for", "while", "do", "switch"))), "")  # fmt: skip
     if around.startswith(("for", "while", "do")) and node.text().rstrip(";") in ("break", "continue"):
         yield "jump", node, "continue;" if node.text().startswith("break") else "break;"
-
-
-def _is_called(node: SgNode) -> bool:
-    around = list(node.ancestors())[:2]
-    return len(around) == 2 and around[0].kind() == "member_expression" and around[1].kind() == "call_expression"
 
 
 def _owner(node: SgNode) -> str:

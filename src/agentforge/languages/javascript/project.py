@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.languages.javascript.scripts import Step, over_workspaces, program_words, read_package, steps
+from agentforge.languages.language import ProjectFiles
 from agentforge.testing.plan import Runner, TestPlan
 
 _TOOLS: dict[str, Runner] = {"vitest": "vitest", "jest": "jest", "mocha": "mocha"}
@@ -22,18 +23,19 @@ _SUFFIXES = ("js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx")
 _FILES_RUN_ALONE = ("tape", "tap", "uvu")
 """Runners whose test files are programs that end with an exit code."""
 _FOLDERS = 4
+_OTHERS = ("pom.xml", "build.gradle", "build.gradle.kts", "Cargo.toml", "go.mod", "Gemfile")
+"""Build files of other languages, beside which a package.json without tests may stand."""
 _BY_SCRIPT = "the test script of package.json"
 
 
-def find_javascript(
-    repo: Path, names: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
+def find_javascript(project: ProjectFiles) -> TestPlan | None:
     """Find the plan of a repository with a package.json; None when there is none, or a test script without tests.
 
     Of a test script that does several things the part that is tests runs; what it does before that and may build
     something runs before every run, and everything else is left out and told. A project without tests gets node's own runner.
     """
-    if "package.json" not in names:
+    repo, names = project.repo, project.names
+    if "package.json" not in names or (project.holds(*_OTHERS) and not any(is_test(name) for name in names)):
         return None
     package = read_package(repo / "package.json")
     scripts = package.get("scripts")
@@ -41,25 +43,25 @@ def find_javascript(
     script = _test_script(package)
     tests = [name for name in names if is_test(name)]
     chain = steps("test", scripts) if script else []
-    found = _of_chain(repo, chain, environ=environ, base=base)
+    found = _of_chain(project, chain)
     if found is not None:
         return found
     spread = over_workspaces(repo, package, names, script)
     if spread is not None:
-        return plan_of_words(repo, spread, environ=environ, base=base, by="the test scripts of its workspaces")
+        return plan_of_words(project, spread, by="the test scripts of its workspaces")
     installed = [tool for tool in _TOOLS if _depends(package, tool)]
     installed = installed or [tool for tool in _TOOLS if _is_brought(repo, names, tool)]
     if not script and not installed:
-        return _node(environ, base, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
+        return _node(project, (), f"the tests ({tests[0]})" if tests else "package.json; there are no tests yet")
     if not script or (tests and len(installed) == 1):
-        plan = plan_of_words(repo, [installed[0]], environ=environ, base=base, by="the dependencies of package.json")
+        plan = plan_of_words(project, [installed[0]], by="the dependencies of package.json")
         unread = (f"what else the test script does: {script}",) if script else ()
         return replace(plan, left_out=unread) if plan is not None else None
     if tests:
         told = " && ".join(step.text for step in chain if not step.checks) or script
         problem = f"package.json runs its tests by {told!r}, whose results are not read here; {_instead(chain, tests)}"
         source = "detected: a test script that is not understood"
-        return TestPlan(runner="none", language="javascript", source=source, problems=(problem,), **base)
+        return TestPlan(runner="none", language="javascript", source=source, problems=(problem,), **project.base)
     return None
 
 
@@ -86,17 +88,14 @@ class _Found:
     plan: TestPlan
 
 
-def _of_chain(
-    repo: Path, chain: Sequence[Step], *, environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
+def _of_chain(project: ProjectFiles, chain: Sequence[Step]) -> TestPlan | None:
     """The plan of the first step that runs tests and whose runner is there; None when no step runs tests.
 
     A later step of the same runner that names no files runs all of them, and comes first therefore.
     """
     found = []
     for place, step in enumerate(chain):
-        own = {**base, "env": {**step.env, **base["env"]}}
-        plan = plan_of_words(repo, step.words, environ=environ, base=own, by=_BY_SCRIPT) if not step.checks else None
+        plan = plan_of_words(_with_env(project, step.env), step.words, by=_BY_SCRIPT) if not step.checks else None
         if plan is not None:
             found.append(_Found(place=place, step=step, plan=plan))
     if not found:
@@ -129,20 +128,24 @@ def _why(step: Step, *, tests: bool) -> str:
     return "a check, no tests" if step.checks else "comes after the tests"
 
 
-def plan_of_words(
-    repo: Path, words: Sequence[str], *, environ: Mapping[str, str], base: Mapping[str, Any], by: str
-) -> TestPlan | None:
+def _with_env(project: ProjectFiles, env: Mapping[str, str], *, over: bool = False) -> ProjectFiles:
+    """The project with more variables in its plans; those that are there win, unless the new ones go `over` them."""
+    known = project.base["env"]
+    return replace(project, base={**project.base, "env": {**known, **env} if over else {**env, **known}})
+
+
+def plan_of_words(project: ProjectFiles, words: Sequence[str], *, by: str = "the setting") -> TestPlan | None:
     """The plan of a command that starts node's runner, vitest, jest or mocha; None for any other."""
     env, plain = program_words(words)
     words = list(plain)
-    base = {**base, "env": {**env, **base["env"]}}
+    project = _with_env(project, env)
     if words[:1] == ["tsx"] and "--test" in words:
         words = ["node", "--import", "tsx", *words[1:]]
     if words[:1] == ["borp"]:  # node's runner with more reporters
         words = ["node", "--test", *_patterns(words[1:])]
     if words[:1] == ["node"] and ("--test" in words or _is_script_of_tests(words[1:])):
         rest = tuple(word for word in words[1:] if word != "--test" and not word.startswith("--test-reporter"))
-        return _node(environ, base, rest, by)
+        return _node(project, rest, by)
     at = next((place for place, word in enumerate(words) if _tool(word)), -1)
     if at < 0 or (at > 0 and words[0] not in ("node", "ts-node", "tsx")):
         return None
@@ -150,8 +153,8 @@ def plan_of_words(
         at > 0 and words[0] == "node"
     ):  # node's own options: `node --experimental-vm-modules node_modules/jest/bin/jest.js`
         options = " ".join([*words[1:at], env.get("NODE_OPTIONS", "")]).strip()
-        base = {**base, "env": {**base["env"], **({"NODE_OPTIONS": options} if options else {})}}
-    return _installed(repo, _tool(words[at]), words[at + 1 :], base, by)
+        project = _with_env(project, {"NODE_OPTIONS": options} if options else {}, over=True)
+    return _installed(project, _tool(words[at]), words[at + 1 :], by)
 
 
 def is_test(name: str) -> bool:
@@ -184,20 +187,21 @@ def _tool(word: str) -> str:
     return next((tool for tool in _TOOLS if last in (tool, f"{tool}.js", f"{tool}.mjs", f"_{tool}")), "")
 
 
-def _node(environ: Mapping[str, str], base: Mapping[str, Any], rest: tuple[str, ...], by: str) -> TestPlan:
-    found = shutil.which("node", path=environ.get("PATH"))
+def _node(project: ProjectFiles, rest: tuple[str, ...], by: str) -> TestPlan:
+    found = shutil.which("node", path=project.environ.get("PATH"))
     return TestPlan(
         runner="node" if found else "none",
         command=("node", "--test", *rest),
         language="javascript",
         source=f"detected: node --test via {by}",
         problems=() if found else ("node is not on PATH",),
-        **base,
+        **project.base,
     )
 
 
-def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, Any], by: str) -> TestPlan:
+def _installed(project: ProjectFiles, tool: str, words: Sequence[str], by: str) -> TestPlan:
     """A runner from node_modules."""
+    repo = project.repo
     there = (repo / "node_modules" / tool).is_dir()
     run = ("run", *_config_loader(repo, words)) if tool == "vitest" else ()
     return TestPlan(
@@ -206,7 +210,7 @@ def _installed(repo: Path, tool: str, words: Sequence[str], base: Mapping[str, A
         language="javascript",
         source=f"detected: {tool} via {by}",
         problems=() if there else (f"{tool} is not installed; run: {install_command(repo, tool)}",),
-        **base,
+        **project.base,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from agentforge.languages.javascript.command import command_of, shuffles
 from agentforge.languages.javascript.failures import compiler_failures, failure_of_error, failure_of_output, relative
 from agentforge.languages.javascript.project import is_test
+from agentforge.languages.language import RunOptions
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -30,51 +31,39 @@ _TESTS = {
 }
 
 
-def run_javascript(
-    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
-) -> SuiteRun:
-    """Run the suite, or the files of the named tests.
+def run_javascript(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
+    """Run the suite, or the files of the named tests; a seed orders them where the runner can (vitest, jest from 29.5).
 
-    Args:
-        seed: order of the tests where the runner can shuffle (vitest, jest from 29.5 on).
     Side effects: a file with planted tests stands in the checkout while the tests run. Where the configuration keeps it out,
     the tests run a second time, with the planted ones beside a file that was run.
     """
     with borrowed(plan, ground):
-        prepared = prepare(plan, ground, timeout_s=timeout_s)
-    sources = [one for one in dict.fromkeys(file_of(one) for one in tests) if (ground.checkout / one).is_file()]
-    if tests and not sources and not any((ground.checkout / one).is_dir() for one in tests):
+        prepared = prepare(plan, ground, timeout_s=ask.timeout_s)
+    sources = [one for one in dict.fromkeys(file_of(one) for one in ask.tests) if (ground.checkout / one).is_file()]
+    if ask.tests and not sources and not any((ground.checkout / one).is_dir() for one in ask.tests):
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
     files = [prepared.built.get(one, one) for one in sources]
-    chosen = [f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in tests]
-    run = _run(plan, ground, files, chosen, seed=seed, timeout_s=timeout_s)
+    ask = replace(
+        ask, tests=[f"{prepared.built.get(file_of(one), file_of(one))}{one[len(file_of(one)) :]}" for one in ask.tests]
+    )
+    run = _run(plan, ground, files, ask)
     heard = next(iter(run.outcomes), "") if run.canary == "absent" and not run.timed_out and not run.killed else ""
     if heard:
-        run = _run(plan, ground, files, chosen, seed=seed, timeout_s=timeout_s, beside=file_of(heard))
+        run = _run(plan, ground, files, ask, beside=file_of(heard))
     return with_failed_build(named_by_source(run, prepared), prepared, root=str(ground.root))
 
 
-def _run(
-    plan: TestPlan,
-    ground: TestSandbox,
-    files: Sequence[str],
-    chosen: Sequence[str],
-    *,
-    seed: int | None,
-    timeout_s: float,
-    beside: str = "",
-) -> SuiteRun:
+def _run(plan: TestPlan, ground: TestSandbox, files: Sequence[str], ask: RunOptions, *, beside: str = "") -> SuiteRun:
     """One session of the runner.
 
     Args:
-        chosen: the ids that were asked for; () is all.
         beside: a test file of which the runner has told; "" = the place of the planted tests is guessed.
     """
     word = new_word()
     drawn = {f"{word} {letter}": outcome for letter, outcome in drawn_outcomes().items()}
     place = _plant(plan, ground, word, beside or next(filter(is_test, files), ""), drawn)
     planted = Planted(word=word, expected={f"{place}::{name}": outcome for name, outcome in drawn.items()})
-    order = seed if shuffles(plan, ground) else None
+    order = ask.seed if shuffles(plan, ground) else None
     argv = command_of(
         plan, files=[*files, place] if files else files, canary=place, seed=order, checkout=ground.checkout
     )
@@ -85,7 +74,7 @@ def _run(
             completed = ground.sandbox.run(
                 argv,
                 box=box(plan, ground, env={"CI": "1"}, read_only=(EVIDENCE,)),
-                timeout_s=timeout_s,
+                timeout_s=ask.timeout_s,
                 stdin=setup,
                 pass_fds=(channel.descriptor,),
             )
@@ -93,7 +82,7 @@ def _run(
         received = channel.close()
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, completed.text, root=str(ground.root), files=files)
-    return judged(gathered, completed, plan=plan, planted=planted, tests=chosen)
+    return judged(gathered, completed, plan=plan, planted=planted, tests=ask.tests)
 
 
 def _plant(plan: TestPlan, ground: TestSandbox, word: str, like: str, drawn: Mapping[str, Outcome]) -> str:

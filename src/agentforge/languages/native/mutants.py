@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from agentforge.languages.mutant import Mutant
 from agentforge.languages.native.source import Function, functions, native_language, native_tree
 from agentforge.languages.native.values import statement
-from agentforge.languages.node_mutants import Change, node_mutants
+from agentforge.languages.node_mutants import (
+    Change,
+    condition_changes,
+    constant_changes,
+    is_called,
+    node_mutants,
+    operator_changes,
+    value_changes,
+)
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-_OPERATORS = {
-    "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "+": "-", "-": "+", "*": "/",
-    "/": "*", "%": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
-}  # fmt: skip
-_BOOLEAN, _ARITHMETIC = frozenset({"&&", "||"}), frozenset(("+", "-", "*", "/", "%", "+=", "-=", "*=", "/="))
 _NUMBERS = frozenset(
     {"int_literal", "integer_literal", "decimal_integer_literal", "float_literal", "decimal_floating_point_literal"}
 )
@@ -85,60 +88,33 @@ def _walk(node: SgNode) -> Iterator[Change]:
 
 def _changes(node: SgNode) -> Iterator[Change]:
     kind, text = node.kind(), node.text()
+    yield from constant_changes(node, numbers=_NUMBERS, texts=_TEXTS, one="1.0")
     if kind in ("binary_expression", *_ASSIGNED):
-        yield from _operator(node)
+        yield from (one for one in operator_changes(node, texts=_TEXTS) if one[0] != "branch" or not _binds(node))
         yield from _unassigned(node)
-    elif kind in _NUMBERS and not node.children():
-        yield "constant", node, str(int(text) + 1) if text.isdecimal() else f"({text} + 1.0)"
-    elif kind in ("true", "false", "boolean_literal"):
-        yield "constant", node, "false" if text == "true" else "true"
-    elif kind in _TEXTS and text[:1] in ('"', "`"):
-        yield "constant", node, '"mutated"' if len(text) == 2 else '""'
     elif kind in ("if_statement", "if_expression", "while_statement", "while_expression", "for_statement"):
-        yield from _condition(node)
-        yield from _branch(node)
+        test = node.field("condition")
+        if test is not None and not _binds(test):
+            yield from condition_changes(node)
+            yield from _branch(node, test)
     elif kind == "ternary_expression":
-        yield from _branch(node)
+        yield from value_changes(node)
     elif kind == "expression_statement":
         yield from _removed(node)
-    elif kind in ("field_identifier", "identifier") and text in _SWAPPED and _is_called(node):
+    elif kind in ("field_identifier", "identifier") and text in _SWAPPED and is_called(node):
         yield "method", node, _SWAPPED[text]
 
 
-def _operator(node: SgNode) -> Iterator[Change]:
-    left, right, sign = node.field("left"), node.field("right"), node.field("operator")
-    if left is None or right is None or sign is None or sign.text() not in _OPERATORS:
-        return
-    if sign.text() in _BOOLEAN and "let " not in node.text():
-        yield "branch", node, f"({left.text()})"
-        yield "branch", node, f"({right.text()})"
-    texts = any(one.kind() in _TEXTS for one in (left, right))
-    if sign.text() in ("+", "+=") and texts:
-        return
-    kind = "arithmetic" if sign.text() in _ARITHMETIC else "boolean" if sign.text() in _BOOLEAN else "comparison"
-    yield kind, sign, _OPERATORS[sign.text()]
+def _binds(node: SgNode) -> bool:
+    """Whether a condition of Rust binds names: `if let`."""
+    return "let " in node.text()
 
 
-def _condition(node: SgNode) -> Iterator[Change]:
-    """The condition of a branch or loop becomes its contrary, where no operator of it can be turned."""
-    test = node.field("condition")
-    inner = test.child(1) if test is not None and test.kind() == "parenthesized_expression" else test
-    if test is None or inner is None or "let " in inner.text():
-        return
-    sign = inner.field("operator") if inner.kind() == "binary_expression" else None
-    if sign is None or sign.text() not in _OPERATORS:
-        yield "condition", test, f"(!({inner.text()}))" if test is not inner else f"!({inner.text()})"
-
-
-def _branch(node: SgNode) -> Iterator[Change]:
-    """A choice that goes one way always: each value of a conditional expression, and an `if` without `else`."""
-    test, other = node.field("condition"), node.field("alternative")
-    if node.kind() == "ternary_expression":
-        values = [node.field(name) for name in ("consequence", "alternative")]
-        yield from (("branch", node, f"({value.text()})") for value in values if value is not None)
-    elif node.kind() in ("if_statement", "if_expression") and test is not None and "let " not in test.text():
+def _branch(node: SgNode, test: SgNode) -> Iterator[Change]:
+    """An `if` that goes one way always."""
+    if node.kind() in ("if_statement", "if_expression"):
         wrapped = test.kind() == "parenthesized_expression"
-        for word in ("true", "false")[: 1 if other is None else 2]:
+        for word in ("true", "false")[: 1 if node.field("alternative") is None else 2]:
             yield "branch", test, f"({word})" if wrapped else word
 
 
@@ -165,12 +141,6 @@ def _unassigned(node: SgNode) -> Iterator[Change]:
     if inner.kind() in _PARTS:
         whole = parent if parent.kind() == "expression_statement" else node
         yield "removed", whole, "{}"
-
-
-def _is_called(node: SgNode) -> bool:
-    around = list(node.ancestors())[:2]
-    kinds = [one.kind() for one in around]
-    return bool(kinds) and ("method_invocation" in kinds[:1] or "call_expression" in kinds)
 
 
 def _emptied(function: Function) -> Iterator[Change]:

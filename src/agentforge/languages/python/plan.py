@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agentforge.languages.language import ProjectFiles
 from agentforge.testing.interpreter import Interpreter, find_interpreter, own_interpreter
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.written_commands import read_ini, read_toml, requires_pytest, written_commands
@@ -19,29 +20,28 @@ _OTHERS = ("Cargo.toml", "go.mod", "package.json", "pom.xml", "build.gradle", "b
 _DISCOVER = ("python", "-m", "unittest", "discover")
 
 
-def find_python(
-    repo: Path, names: Sequence[str], settings: Mapping[str, Any], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan | None:
+def find_python(project: ProjectFiles) -> TestPlan | None:
     """Find the plan of a repository with Python tests; None when there are none.
 
     What the project says decides: a configuration of pytest or a conftest.py, then the commands that it has written down
     (tox, nox, task runners, CI), then a dependency on pytest, and only then what the tests look like.
     """
+    repo, names = project.repo, project.names
     tests = [name for name in names if is_python_test(name)]
     config = _pytest_config(repo, names)
     if config:
-        return pytest_plan(repo, names, settings, environ, base, source=f"detected: pytest via {config}")
+        return pytest_plan(project, source=f"detected: pytest via {config}")
     written = written_commands(repo, names)
     own = [one for one in written if one.runner == "pytest"]
     if own and (tests or own[0].paths):
-        return pytest_plan(repo, names, settings, environ, base, source=f"detected: pytest via {own[0].file}")
+        return pytest_plan(project, source=f"detected: pytest via {own[0].file}")
     if not tests:
         return None
     if _style(repo, tests) == "pytest":
-        return pytest_plan(repo, names, settings, environ, base, source=f"detected: pytest by the tests ({tests[0]})")
+        return pytest_plan(project, source=f"detected: pytest by the tests ({tests[0]})")
     required = requires_pytest(repo, names) if not written else ""
     if required:
-        plan = pytest_plan(repo, names, settings, environ, base, source=f"detected: pytest via {required}")
+        plan = pytest_plan(project, source=f"detected: pytest via {required}")
         if not plan.problems:
             return plan
     if not written and not any(_holds_a_class(repo / name) for name in tests[:_READ_LIMIT]):
@@ -49,14 +49,12 @@ def find_python(
         if other:  # scripts beside a project of another language
             return None
     by = f"{written[0].file}" if written else f"the tests ({tests[0]})"
-    return _unittest_plan(repo, tests, names, settings, environ, base, by=by)
+    return _unittest_plan(project, tests, by=by)
 
 
-def first_python_plan(
-    repo: Path, names: Sequence[str], settings: Mapping[str, Any], environ: Mapping[str, str], base: Mapping[str, Any]
-) -> TestPlan:
+def first_python_plan(project: ProjectFiles) -> TestPlan:
     """The plan of a Python project without tests: pytest where it is there, else unittest."""
-    plan = pytest_plan(repo, names, settings, environ, base, source="no tests yet; pytest is there for new ones")
+    plan = pytest_plan(project, source="no tests yet; pytest is there for new ones")
     if not plan.problems:
         return plan
     return replace(
@@ -68,20 +66,13 @@ def first_python_plan(
     )
 
 
-def pytest_plan(
-    repo: Path,
-    names: Sequence[str],
-    settings: Mapping[str, Any],
-    environ: Mapping[str, str],
-    base: Mapping[str, Any],
-    *,
-    source: str,
-) -> TestPlan:
+def pytest_plan(project: ProjectFiles, *, source: str) -> TestPlan:
     """The plan that runs pytest.
 
     Args:
         source: how it was found that pytest runs the tests.
     """
+    repo, names, settings, environ = project.repo, project.names, project.settings, project.environ
     python = find_interpreter(repo, setting=str(settings.get("python") or ""), environ=environ, wanted="pytest")
     problems: tuple[str, ...] = ()
     found = python
@@ -106,8 +97,8 @@ def pytest_plan(
         source=f"{source}; python {'.'.join(map(str, python.version))} from {python.source}",
         problems=problems,
         project_python=str(found.path),
-        **_python_parts(repo, names, python, environ),
-        **base,
+        **_python_parts(project, python),
+        **project.base,
     )
 
 
@@ -153,16 +144,9 @@ def _discovery_words(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     return told, plain
 
 
-def plan_from(
-    start: str,
-    repo: Path,
-    names: Sequence[str],
-    settings: Mapping[str, Any],
-    environ: Mapping[str, str],
-    base: Mapping[str, Any],
-) -> TestPlan:
+def plan_from(start: str, project: ProjectFiles) -> TestPlan:
     """The plan of a command that starts unittest's discovery in a folder."""
-    return _unittest_plan(repo, (), names, {**settings, "paths": [start]}, environ, base, by="the setting")
+    return _unittest_plan(replace(project, settings={**project.settings, "paths": [start]}), (), by="the setting")
 
 
 def is_python_test(name: str) -> bool:
@@ -241,17 +225,9 @@ def _holds_a_class(path: Path) -> bool:
     return any(isinstance(node, ast.ClassDef) and node.bases for node in tree.body)
 
 
-def _unittest_plan(
-    repo: Path,
-    tests: Sequence[str],
-    names: Sequence[str],
-    settings: Mapping[str, Any],
-    environ: Mapping[str, str],
-    base: Mapping[str, Any],
-    *,
-    by: str,
-) -> TestPlan:
-    python = find_interpreter(repo, setting=str(settings.get("python") or ""), environ=environ)
+def _unittest_plan(project: ProjectFiles, tests: Sequence[str], *, by: str) -> TestPlan:
+    settings, names = project.settings, project.names
+    python = find_interpreter(project.repo, setting=str(settings.get("python") or ""), environ=project.environ)
     folders = sorted({str(PurePosixPath(name).parent) for name in tests if PurePosixPath(name).name.startswith("test")})
     starts = [one for one in folders if not any(one != other and _below(one, other, names) for other in folders)]
     return TestPlan(
@@ -259,8 +235,8 @@ def _unittest_plan(
         command=_DISCOVER,
         test_paths=tuple(str(path) for path in settings.get("paths") or starts),
         source=f"detected: unittest by {by}; python {'.'.join(map(str, python.version))} from {python.source}",
-        **_python_parts(repo, names, python, environ),
-        **base,
+        **_python_parts(project, python),
+        **project.base,
     )
 
 
@@ -269,10 +245,10 @@ def _below(one: str, other: str, names: Sequence[str]) -> bool:
     return (other == "." or one.startswith(other + "/")) and f"{one}/__init__.py" in names
 
 
-def _python_parts(repo: Path, names: Sequence[str], python: Interpreter, environ: Mapping[str, str]) -> dict[str, Any]:
-    entries = [entry for entry in environ.get("PYTHONPATH", "").split(":") if entry]
+def _python_parts(project: ProjectFiles, python: Interpreter) -> dict[str, Any]:
+    entries = [entry for entry in project.environ.get("PYTHONPATH", "").split(":") if entry]
     relative = tuple(entry for entry in entries if not entry.startswith("/"))
-    roots = tuple(dict.fromkeys((".", *source_folders(repo, names), *relative)))
+    roots = tuple(dict.fromkeys((".", *source_folders(project.repo, project.names), *relative)))
     return {
         "interpreter": str(python.path),
         "roots": roots,

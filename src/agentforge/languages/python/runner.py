@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
+from agentforge.languages.language import RunOptions
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.coverage import trace_setup
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box
@@ -22,46 +23,29 @@ _OUTPUT_LIMIT_BYTES = 100_000
 _COINS = 4
 
 
-def run_python(
-    plan: TestPlan,
-    ground: TestSandbox,
-    *,
-    tests: Sequence[str] = (),
-    extra_args: Sequence[str] = (),
-    seed: int | None = None,
-    timeout_s: float,
-    trace: bool = False,
-    traced_files: Sequence[str] = (),
-    calls: bool = False,
-    test_limit_s: float = 0.0,
-) -> SuiteRun:
+def run_python(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     """Run the suite, or the named tests of it, in the project's own python.
 
-    Args:
-        tests: ids, files or folders; () is the whole suite.
-        seed: order of the tests; None is the project's own order.
-        trace: record what each test executes.
-        traced_files: the only files of which that is recorded; () = all.
-        calls: write down calls of their functions, too.
-        test_limit_s: a test that takes longer is stopped and has failed; 0 = no limit.
     Raises:
         ToolchainError: the plan has no usable interpreter.
     """
     if not plan.interpreter or plan.problems:
         raise ToolchainError("; ".join(plan.problems) or "the test plan names no interpreter")
-    paths = _paths(plan, ground, tests)
-    if tests and not paths:
+    paths = _paths(plan, ground, ask.tests)
+    if ask.tests and not paths:
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
     junit = ground.scratch / "junit.xml"
     canaries = _canaries()
     channel = Channel()
-    setup = _setup(plan, ground, channel=channel, canaries=canaries, tests=tests, paths=paths, seed=seed)
-    setup |= {"junit": str(junit), "arguments": list(extra_args), "test_limit_s": test_limit_s}
+    setup = _setup(plan, ground, channel=channel, canaries=canaries, tests=ask.tests, paths=paths, seed=ask.seed)
+    setup |= {"junit": str(junit), "arguments": list(ask.extra_args), "test_limit_s": ask.test_limit_s}
     shown: tuple[Path, ...] = (EVIDENCE,)
-    if trace:
-        setup["trace"] = trace_setup(ground, traced_files, calls=calls)
+    if ask.trace:
+        setup["trace"] = trace_setup(ground, ask.traced_files, calls=ask.calls)
         shown = (EVIDENCE, Path(str(setup["trace"]["package"])))
-    completed, received = _session(plan, ground, channel, setup=setup, shown=shown, seed=seed, timeout_s=timeout_s)
+    completed, received = _session(
+        plan, ground, channel, setup=setup, shown=shown, seed=ask.seed, timeout_s=ask.timeout_s
+    )
     run = assemble(
         received,
         completed,

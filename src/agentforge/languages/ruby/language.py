@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentforge.languages.language import Language, RunOptions
+from agentforge.languages.language import Language
 from agentforge.languages.ruby.mutants import ruby_mutants
 from agentforge.languages.ruby.project import find_ruby, plan_of_ruby_words
 from agentforge.languages.ruby.runner import run_minitest
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
-from agentforge.testing.launch import TestSandbox
-from agentforge.testing.outcome import SuiteRun
-from agentforge.testing.plan import TestPlan
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -55,10 +52,6 @@ def _title(call: SgNode) -> str | None:
     return first.text().lstrip(":") if first.kind() in ("constant", "scope_resolution", "simple_symbol") else None
 
 
-def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_minitest(plan, ground, tests=ask.tests, seed=ask.seed, timeout_s=ask.timeout_s)
-
-
 LANGUAGE = Language(
     name="ruby",
     rank=60,
@@ -67,7 +60,7 @@ LANGUAGE = Language(
     manifests=("Gemfile", "Rakefile"),
     find=find_ruby,
     plan_of_command=plan_of_ruby_words,
-    run=_run,
+    run=run_minitest,
     named_tests=ruby_tests,
     stubs=ruby_variants,
     null_implementation=null_implementation,

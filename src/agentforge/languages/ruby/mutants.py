@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentforge.languages.mutant import Mutant
-from agentforge.languages.node_mutants import Change, node_mutants
+from agentforge.languages.node_mutants import (
+    Change,
+    condition_changes,
+    constant_changes,
+    node_mutants,
+    operator_changes,
+)
 from agentforge.languages.ruby.source import methods, ruby_tree
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-_OPERATORS = {
-    "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&&": "||", "||": "&&", "and": "or", "or": "and",
-    "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "**": "*",
-}  # fmt: skip
-_ARITHMETIC = frozenset(("+", "-", "*", "/", "%", "**"))
-_BOOLEAN = frozenset(("&&", "||", "and", "or"))
 _SWAPPED = {
     "upcase": "downcase", "downcase": "upcase", "any?": "all?", "all?": "any?", "select": "reject", "reject": "select",
     "min": "max", "max": "min", "first": "last", "last": "first", "start_with?": "end_with?", "end_with?": "start_with?",
@@ -56,17 +56,12 @@ def _walk(node: SgNode) -> Iterator[Change]:
 
 
 def _changes(node: SgNode) -> Iterator[Change]:
-    kind, text = node.kind(), node.text()
+    kind = node.kind()
+    yield from constant_changes(node, numbers=("integer",), texts=("string",))
     if kind == "binary":
-        yield from _operator(node)
-    elif kind == "integer" and text.isdecimal():
-        yield "constant", node, str(int(text) + 1)
-    elif kind in ("true", "false") and node.is_named():
-        yield "constant", node, "false" if text == "true" else "true"
-    elif kind == "string":
-        yield "constant", node, '"mutated"' if len(text) == 2 else '""'
+        yield from operator_changes(node, texts=("string",))
     elif kind in _CHOICES:
-        yield from _condition(node)
+        yield from condition_changes(node)
     elif kind == "return" and (value := next((one for one in node.children() if one.is_named()), None)) is not None:
         if value.text() != "nil":
             yield "returned", value, "nil"
@@ -74,24 +69,3 @@ def _changes(node: SgNode) -> Iterator[Change]:
         name = node.field("method")
         if name is not None and node.field("receiver") is not None and name.text() in _SWAPPED:
             yield "method", name, _SWAPPED[name.text()]
-
-
-def _operator(node: SgNode) -> Iterator[Change]:
-    left, right, sign = node.field("left"), node.field("right"), node.field("operator")
-    if left is None or right is None or sign is None or sign.text() not in _OPERATORS:
-        return
-    if sign.text() in _BOOLEAN:
-        yield "branch", node, f"({left.text()})"
-        yield "branch", node, f"({right.text()})"
-    if sign.text() == "+" and any(one.kind() == "string" for one in (left, right)):
-        return
-    kind = "arithmetic" if sign.text() in _ARITHMETIC else "boolean" if sign.text() in _BOOLEAN else "comparison"
-    yield kind, sign, _OPERATORS[sign.text()]
-
-
-def _condition(node: SgNode) -> Iterator[Change]:
-    """The condition of a choice or loop becomes its contrary, where no operator of it can be turned."""
-    test = node.field("condition")
-    sign = test.field("operator") if test is not None and test.kind() == "binary" else None
-    if test is not None and (sign is None or sign.text() not in _OPERATORS):
-        yield "condition", test, f"!({test.text()})"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agentforge.languages.language import RunOptions
 from agentforge.languages.ruby.project import is_ruby_test
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import TestSandbox, borrowed, box
@@ -25,17 +26,13 @@ _PLANTED = 'require "minitest/autorun"\n\nclass {owner} < Minitest::Test\n{tests
 _FAILS, _PASSES = "  def {name}; assert false; end\n", "  def {name}; assert true; end\n"
 
 
-def run_minitest(
-    plan: TestPlan, ground: TestSandbox, *, tests: Sequence[str] = (), seed: int | None = None, timeout_s: float
-) -> SuiteRun:
-    """Run the suite, or the files of the named tests.
+def run_minitest(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
+    """Run the suite, or the files of the named tests; without a seed their order is always the same.
 
-    Args:
-        seed: order of the tests; None is one that is always the same.
     Side effects: a file with planted tests stands in the checkout while the tests run.
     """
-    files = _files(ground.checkout, tests)
-    if tests and not files:
+    files = _files(ground.checkout, ask.tests)
+    if ask.tests and not files:
         return SuiteRun(problems=("none of the named test files exists in the checkout",), runner=plan.runner)
     word = new_word()
     drawn = {f"test_{word}_{letter}": outcome for letter, outcome in drawn_outcomes().items()}
@@ -46,13 +43,22 @@ def run_minitest(
     expected: dict[str, Outcome] = {f"{place}::{owner}::{name}": outcome for name, outcome in drawn.items()}
     channel = Channel()
     setup = json.dumps({"descriptor": channel.descriptor, "key": channel.key.hex()}).encode()
-    argv = ["ruby", "-Ilib", "-Itest", "-I.", str(_PROGRAM), str(_OWN_ORDER if seed is None else seed), *files, place]
+    argv = [
+        "ruby",
+        "-Ilib",
+        "-Itest",
+        "-I.",
+        str(_PROGRAM),
+        str(_OWN_ORDER if ask.seed is None else ask.seed),
+        *files,
+        place,
+    ]
     try:
         with borrowed(plan, ground):
             completed = ground.sandbox.run(
                 argv,
                 box=box(plan, ground, env={"RUBYOPT": "-W0"}, read_only=(_PROGRAM.parent,)),
-                timeout_s=timeout_s,
+                timeout_s=ask.timeout_s,
                 stdin=setup,
                 pass_fds=(channel.descriptor,),
             )
@@ -60,7 +66,7 @@ def run_minitest(
         received = channel.close()
         (ground.checkout / place).unlink(missing_ok=True)
     gathered = _gathered(received, root=str(ground.root), word=word)
-    return judged(gathered, completed, plan=plan, planted=Planted(word=word, expected=expected), tests=tests)
+    return judged(gathered, completed, plan=plan, planted=Planted(word=word, expected=expected), tests=ask.tests)
 
 
 def _files(checkout: Path, tests: Sequence[str]) -> list[str]:

@@ -10,13 +10,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentforge.languages.language import Language, ProjectFiles, RunOptions
+from agentforge.languages.language import Language, ProjectFiles
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import plan_with
 from agentforge.languages.rust.runner import run_cargo
-from agentforge.testing.launch import TestSandbox
-from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 
 if TYPE_CHECKING:
@@ -65,10 +63,6 @@ def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan 
     return plan_with(_find(project), command, begins=("cargo", "test"))
 
 
-def _run(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
-    return run_cargo(plan, ground, ask)
-
-
 LANGUAGE = Language(
     name="rust",
     rank=30,
@@ -77,7 +71,7 @@ LANGUAGE = Language(
     manifests=("Cargo.toml",),
     find=_find,
     plan_of_command=_plan_of_command,
-    run=_run,
+    run=run_cargo,
     named_tests=rust_tests,
     stubs=partial(native_variants, language="rust"),
     null_implementation=null_implementation,

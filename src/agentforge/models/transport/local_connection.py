@@ -8,7 +8,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from agentforge.errors import ModelReplyBroken, ModelUnavailable
-from agentforge.local.shared_server import Wanted, leased, wait_for_end
+from agentforge.local import Wanted, leased, wait_for_end
 from agentforge.models.transport.connection import REPLY_TIMEOUT_S, HttpConnection, Response
 
 NOWHERE = "http://localhost/v1"

@@ -19,6 +19,7 @@ from agentforge.pipeline.context.early_material import (
 )
 from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
@@ -34,6 +35,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.stages import FIX, SPLIT
+from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
@@ -127,14 +129,21 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
         Piece(name="analysis", text=render(told), order=-1),
         *_speed("a measurement is wanted", wanted_text(state)),
         *_supplied(state, runtime),
+        _named_by_tests(state, runtime),
         *_code(runtime, texts(analysis.get("impacted_files")), _analysed(state)),
     ]
+
+
+def _named_by_tests(state: RunState, runtime: Runtime) -> Piece:
+    """The lines of existing tests that name what ANALYZE pointed at: a change of it may contradict them."""
+    tests = [path for path in runtime.git.list_files(state.identity.base_commit) if is_test_path(path)]
+    text = named_in_tests(runtime.worktree, tests, [name for _, name, _ in _analysed(state)])
+    return Piece(name="lines of existing tests that name it", text=text, order=10, share=5, ends=True)
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
     from agentforge.pipeline.ledger.placement import standing_examples
-    from agentforge.workspace.code.relevance import is_test_path
 
     spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)

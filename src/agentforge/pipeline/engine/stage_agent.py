@@ -14,7 +14,7 @@ from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import stage_approval, tool_context
@@ -33,7 +33,7 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from agentforge.guest.choice import GuestChoice
+    from agentforge.guest import GuestChoice
 
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens

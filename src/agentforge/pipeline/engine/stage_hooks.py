@@ -11,7 +11,7 @@ from agentforge.context.sections import Piece, row_of
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import OWN_WORDS, approving, fixed
 from agentforge.events.state.run_state import RunState
-from agentforge.hooks.engine import Outcome
+from agentforge.hooks import Outcome
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER
 

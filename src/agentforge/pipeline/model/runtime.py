@@ -14,9 +14,9 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
-from agentforge.models.api.model import Model
+from agentforge.models import Model
 from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.stage import Stage
 from agentforge.proof.envelope import Signer
@@ -26,7 +26,7 @@ from agentforge.workspace.git.repository import Git
 if TYPE_CHECKING:
     from agentforge.conformance.engine.check_engine import CheckReport
     from agentforge.contracts.catalogue import ContractSet
-    from agentforge.guest.choice import GuestChoice
+    from agentforge.guest import GuestChoice
     from agentforge.suite.test_environment import Rig
     from agentforge.workspace.protection.workspace_guard import Guard
     from agentforge.workspace.sandbox.box import Sandbox

@@ -22,10 +22,7 @@ from agentforge.context.budget import one_line
 from agentforge.events.kinds import ModelCalled, ToolFinished
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.guest.choice import GuestChoice
-from agentforge.guest.conversation import Terms
-from agentforge.guest.host import host
-from agentforge.guest.report import GuestReport
+from agentforge.guest import GuestChoice, GuestReport, Terms, host_guest
 from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage
 from agentforge.pipeline.engine.workbench import stage_box
 from agentforge.pipeline.model.runtime import Runtime
@@ -105,7 +102,7 @@ def guest_tool(choice: GuestChoice, state: RunState, stage: Stage, runtime: Runt
         reports: list[GuestReport] = []
 
         def command() -> Completed:
-            done, report = host(
+            done, report = host_guest(
                 choice,
                 str(arguments["prompt"]),
                 sandbox=runtime.sandbox,

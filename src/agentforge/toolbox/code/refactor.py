@@ -7,12 +7,16 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from agentforge.python_refactoring.change import plan_of
-from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import RefactoringPlan
-from agentforge.python_refactoring.project import PythonProject
-from agentforge.python_refactoring.project_files import diff_of, read_project
-from agentforge.python_refactoring.request import RefactoringRequest, What
+from agentforge.python_refactoring import (
+    PythonProject,
+    RefactoringPlan,
+    RefactoringRequest,
+    Unclear,
+    What,
+    diff_of,
+    plan_of,
+    read_project,
+)
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
 from agentforge.tools.base import FLAG, TEXT, Foreseen, Observation, Tool, ToolContext, ToolError, failed, takes

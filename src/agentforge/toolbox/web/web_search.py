@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.installation import command_for
-from agentforge.models.transport.connection import proxy_for
+from agentforge.models import proxy_for
 from agentforge.toolbox._arguments import number, text
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, count_to, failed, takes
 

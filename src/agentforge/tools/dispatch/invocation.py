@@ -15,7 +15,7 @@ from agentforge.context.printed import WAYS_TO_SEE, cut_printed
 from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityError
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
-from agentforge.hooks.engine import HookEngine
+from agentforge.hooks import HookEngine
 from agentforge.safety.text.boundary import wrap
 from agentforge.safety.text.hygiene import Cleaned, clean, cleaned
 from agentforge.safety.text.redaction import redact, redact_value

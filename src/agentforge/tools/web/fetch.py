@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 from agentforge.cancellation import interruptible
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
-from agentforge.models.transport.connection import proxy_credentials, proxy_for, tls_context
+from agentforge.models import proxy_credentials, proxy_for, tls_context
 
 _NAT64 = ip_network("64:ff9b::/96")
 _CARRIER = ip_network("100.64.0.0/10")

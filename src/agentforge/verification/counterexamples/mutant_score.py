@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agentforge.frozen import dataclass
+from agentforge.languages.catalogue import of_path, of_runner
 from agentforge.languages.mutant import Mutant
+from agentforge.suite.test_environment import Rig
 
 COUNTED = ("killed", "timeout", "crashed")  # how a mutant ends that a test noticed
 NOTHING_TO_MUTATE = "the changed lines hold nothing that can be mutated"
@@ -26,6 +28,35 @@ class MutationBounds:
     most: int = 20
     seconds: float = 60.0
     seed: int = 1
+
+
+def mutants_of_change(rig: Rig, tree: str, changed: Mapping[str, int], base_tree: str = "") -> list[Mutant] | None:
+    """Every mutant of the changed lines in files of the plan's language; None where nobody makes any of it.
+
+    Args:
+        changed: path -> changed lines as bits.
+        base_tree: what stood in its lines already is left as it is; "" = whole lines are changed.
+    """
+    language = of_runner(rig.plan.runner)
+    if language is None or language.mutants is None:
+        return None
+    found: list[Mutant] = []
+    for path, lines in sorted(changed.items()):
+        data = rig.git.show(tree, path) if of_path(path) is language else None
+        before = rig.git.show(base_tree, path) if base_tree else None
+        found += language.mutants(path, data, lines=lines, before=before) if data is not None else ()
+    return found
+
+
+def named_again(rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]]) -> tuple[list[Mutant], list[str]]:
+    """The mutants that rows of a measurement name, made anew on a tree with the same product files, and their names."""
+    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
+    lines: dict[str, int] = {}
+    for row in survivors:
+        lines[str(row["path"])] = lines.get(str(row["path"]), 0) | 1 << int(row["line"])
+    made = [(one, (one.path, one.line, one.before, one.after)) for one in mutants_of_change(rig, tree, lines) or ()]
+    found = [(one, wanted[key]) for one, key in made if key in wanted]
+    return [one for one, _ in found], [name for _, name in found]
 
 
 def score_of(

@@ -11,16 +11,19 @@ from agentforge.languages.python.runner import run_mutants
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.coverage import Traced
 from agentforge.testing.launch import ground
+from agentforge.testing.outcome import file_of
 from agentforge.testing.plan import plan_digest
+from agentforge.verification.counterexamples.choice import choose
 from agentforge.verification.counterexamples.mutant_score import (
     COUNTED,
     NOTHING_TO_MUTATE,
     MutationBounds,
+    mutants_of_change,
+    named_again,
     nothing_run,
     score_of,
 )
-from agentforge.verification.counterexamples.mutants_by_runs import noticed_by_runs
-from agentforge.verification.mutation.choice import choose, mutants_of
+from agentforge.verification.counterexamples.mutants_by_runs import noticing_by_runs
 
 _VERSION = 1
 _TESTS_EACH = 200
@@ -53,7 +56,7 @@ def measure_mutants(
     if reason:
         return nothing_run(reason, bounds)
     rank = {name: number for number, name in enumerate(passing)}
-    possible = [one for path, lines in sorted(changed.items()) for one in _of_file(rig, tree, path, lines, base_tree)]
+    possible = mutants_of_change(rig, tree, changed, base_tree) or []
     chosen = choose(possible, seed=bounds.seed, most=bounds.most)
     if not chosen:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
@@ -83,30 +86,17 @@ def killed_by(
     Returns:
         the mutant's id -> ids of the tests that notice it.
     """
-    if rig.plan.language != "python":
-        return noticed_by_runs(rig, tree, survivors, tests=tests, seconds=seconds)
-    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
-    found = []
-    for path in dict.fromkeys(str(row["path"]) for row in survivors):
-        lines = {int(row["line"]) for row in survivors if row["path"] == path}
-        for one in _of_file(rig, tree, path, sum(1 << line for line in lines)):
-            if (one.path, one.line, one.before, one.after) in wanted:
-                found.append(one)
-    if not found or not tests:
+    versions, names = named_again(rig, tree, survivors)
+    if not versions or not tests:
         return {}
-    rows = [
-        {"number": number, "path": one.path, "data": one.data.hex(), "tests": list(tests), "every": True}
-        for number, one in enumerate(found)
-    ]
-    plan = {"rows": rows, "tests": list(tests), "budget_s": seconds, "limit_s": _FIRST_RUN_S}
-    records = _served(rig, tree, plan, edits=edits, timeout_s=2 * seconds + 2 * _FIRST_RUN_S)
-    out: dict[str, list[str]] = {}
-    for record in records:
-        if record["kind"] == "mutant" and record["status"] in COUNTED:
-            mutant = found[int(record["number"])]
-            name = wanted[mutant.path, mutant.line, mutant.before, mutant.after]
-            out[name] = [str(test) for test in record["all"]] or list(tests)
-    return out
+    if rig.plan.language == "python":
+        bounds = MutationBounds(seconds=seconds)
+        noticed = noticing(rig, tree, versions, [tests] * len(versions), edits=edits, bounds=bounds) or {}
+    else:
+        files = tuple(dict.fromkeys(map(file_of, tests)))
+        _, noticed = noticing_by_runs(rig, tree, versions, files=files, edits=edits, seconds=seconds)
+    found = {names[number]: sorted(ids & set(tests)) for number, ids in noticed.items()}
+    return {name: ids for name, ids in found.items() if ids}
 
 
 def noticing(
@@ -142,12 +132,6 @@ def _not_possible(rig: Rig, traced: Traced, bounds: MutationBounds) -> str:
     if rig.plan.runner not in ("pytest", "unittest"):
         return f"no mutants for {rig.plan.language} with the runner {rig.plan.runner}"
     return "" if traced.measured else f"it is not known what each test executes: {traced.note}"
-
-
-def _of_file(rig: Rig, tree: str, path: str, lines: int, base_tree: str = "") -> tuple[Mutant, ...]:
-    data = rig.git.show(tree, path) if path.endswith(".py") else None
-    before = rig.git.show(base_tree, path) if base_tree else None
-    return mutants_of(path, data, lines=lines, before=before) if data is not None else ()
 
 
 def _tests_of(mutant: Mutant, traced: Traced) -> tuple[str, ...]:

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentforge.languages.catalogue import is_compiled, of_runner
+from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.mutant import Mutant
 from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, sound
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.underway import counter
+from agentforge.verification.counterexamples.choice import choose
 from agentforge.verification.counterexamples.mutant_score import (
     NOTHING_TO_MUTATE,
     MutationBounds,
+    mutants_of_change,
     nothing_run,
     score_of,
 )
 from agentforge.verification.counterexamples.patience import impatient, seconds_of_tests
-from agentforge.verification.mutation.choice import choose
 
 _SURELY = 3
 _BROKEN = b"})] this is no code\n"
-MutantsOf = Callable[[str, bytes, int, bytes | None], Sequence[Mutant]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,16 +81,11 @@ def measure_mutants_by_runs(
     Returns:
         as `measure_mutants`; `cpu_s` is 0: what the sandbox used is not known.
     """
-    making = maker(rig)
     if bounds.most < 1:
         return nothing_run("switched off by [verification] mutants = 0", bounds)
-    if making is None:
+    possible = mutants_of_change(rig, tree, changed, base_tree)
+    if possible is None:
         return nothing_run(f"no mutants for {rig.plan.language} with the runner {rig.plan.runner}", bounds)
-    possible = [
-        one
-        for path, lines in sorted(changed.items())
-        for one in _of_file(rig, tree, path, lines, making, base_tree=base_tree)
-    ]
     drawn = choose(possible, seed=bounds.seed, most=len(possible))
     if not drawn:
         return nothing_run(NOTHING_TO_MUTATE, bounds)
@@ -131,22 +126,6 @@ def kept_builds(rig: Rig) -> Iterator[Rig]:
         remove(folder)
 
 
-def noticed_by_runs(
-    rig: Rig, tree: str, survivors: Sequence[Mapping[str, Any]], *, tests: Sequence[str], seconds: float
-) -> dict[str, list[str]]:
-    """Run tests against mutants that survived others: the mutant's id -> ids of the tests that notice it."""
-    making = maker(rig)
-    wanted = {(row["path"], row["line"], row["before"], row["after"]): str(row["id"]) for row in survivors}
-    files = tuple(dict.fromkeys(file_of(one) for one in tests))
-    found: dict[str, list[str]] = {}
-    if making is None or not files:
-        return found
-    with kept_builds(rig) as kept:
-        unchanged = run_tree(kept, tree, tests=files)
-        bench = _bench(kept, tree, files, NO_EDITS, unchanged=unchanged, seconds=seconds)
-        return _noticed(bench, survivors, wanted, tests, making) if bench is not None else found
-
-
 def noticing_by_runs(
     rig: Rig, tree: str, versions: Sequence[Mutant], *, files: Sequence[str], edits: Edits, seconds: float
 ) -> tuple[frozenset[str], dict[int, frozenset[str]]]:
@@ -164,40 +143,6 @@ def noticing_by_runs(
                 found[number] = bench.passing - frozenset(() if run.timed_out else run.passed_ids)
             bench.done += 1
     return bench.passing if bench is not None else frozenset(), found
-
-
-def _noticed(
-    bench: _Bench,
-    survivors: Sequence[Mapping[str, Any]],
-    wanted: Mapping[tuple[Any, Any, Any, Any], str],
-    tests: Sequence[str],
-    making: MutantsOf,
-) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for path in dict.fromkeys(str(row["path"]) for row in survivors):
-        for one in _of_file(bench.rig, bench.tree, path, -1, making):
-            name = wanted.get((one.path, one.line, one.before, one.after))
-            asked = name is not None and bench.left_s > 0
-            run = _run(one, bench, bench.files, bench.patient) if asked else None
-            lost = sorted((bench.passing - set(run.passed_ids)) & set(tests)) if run is not None else []
-            if name is not None and lost:
-                found[name] = lost
-    return found
-
-
-def maker(rig: Rig) -> MutantsOf | None:
-    """How mutants of this plan's language are made; None when nobody can."""
-    language = of_runner(rig.plan.runner)
-    made = language.mutants if language is not None else None
-    if made is None:
-        return None
-    return lambda path, data, lines, before: made(path, data, lines=lines, before=before)
-
-
-def _of_file(rig: Rig, tree: str, path: str, lines: int, making: MutantsOf, *, base_tree: str = "") -> Sequence[Mutant]:
-    data = rig.git.show(tree, path)
-    before = rig.git.show(base_tree, path) if base_tree else None
-    return making(path, data, lines, before) if data is not None else ()
 
 
 def _bench(

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.mutant import Mutant
+from agentforge.languages.python.mutants import python_mutants
 from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of
 from agentforge.testing.outcome import without_parameters
 from agentforge.underway import underway
+from agentforge.verification.counterexamples.choice import choose
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants import noticing
-from agentforge.verification.mutation.choice import choose, mutants_of
 from agentforge.verification.refits.comparison import (
     Noticing,
     Refits,
@@ -136,7 +137,7 @@ def _versions(rig: Rig, side: _Side, functions: Sequence[ProductFunction], lines
         for test in lines:
             ran |= side.traced.tests.get(test, {}).get(one.path, 0)
         found += wrong_versions(one, data)
-        found += [made for made in mutants_of(one.path, data, lines=ran & one.bits) if made.owner == one.owner]
+        found += [made for made in python_mutants(one.path, data, lines=ran & one.bits) if made.owner == one.owner]
     return found
 
 

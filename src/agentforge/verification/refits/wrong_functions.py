@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.javascript.source import FUNCTIONS, TYPED, definitions, is_javascript, parsed, replaced, span
 from agentforge.languages.mutant import Mutant
+from agentforge.languages.python.mutated_source import Function, MutatedSource
 from agentforge.languages.python.null_implementation import python_functions
-from agentforge.verification.mutation.source import Function, MutatedSource
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agentforge.verification.mutation.source import is_speaking
+from agentforge.languages.python.mutated_source import is_speaking
 
 _BROAD = frozenset({"Exception", "BaseException"})
 _SHOWING = frozenset({"__repr__", "__str__"})

@@ -16,7 +16,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options
 from agentforge.errors import UsageError
-from agentforge.python_refactoring.request import RefactoringRequest
+from agentforge.python_refactoring import RefactoringRequest
 
 Command = Callable[..., Any]
 _SHARED = (

@@ -15,9 +15,7 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.repositories import known_repositories, unknown_repository
-from agentforge.fleet.database import Database, database_url, open_database
-from agentforge.fleet.ledger import LIVE, Job, Ledger
-from agentforge.fleet.schedules import Schedules
+from agentforge.fleet import LIVE, Database, Job, Ledger, Schedules, database_url, open_database
 
 
 @click.group(

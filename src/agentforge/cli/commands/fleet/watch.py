@@ -10,7 +10,7 @@ import click
 from agentforge.app.composition.task_queries import repository
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.options import cwd_option
-from agentforge.fleet.triggers import WatchedFolder
+from agentforge.fleet import WatchedFolder
 
 
 @click.command(

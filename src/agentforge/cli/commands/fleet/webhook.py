@@ -11,8 +11,7 @@ import click
 from agentforge.app.composition.task_queries import repository
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.options import cwd_option
-from agentforge.fleet.triggers import enqueue_source
-from agentforge.fleet.webhook import make_server, read_secret
+from agentforge.fleet import enqueue_source, make_server, read_secret
 
 
 @click.command(

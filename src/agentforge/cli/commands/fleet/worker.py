@@ -6,8 +6,7 @@ import click
 
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.options import cwd_option
-from agentforge.fleet.database import database_url, open_database
-from agentforge.fleet.worker import Worker, plan_of
+from agentforge.fleet import Worker, database_url, open_database, plan_of
 
 
 @click.command(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from agentforge.acp_server.server import serve
+from agentforge.acp_server import serve
 from agentforge.cli.startup.command_context import open_place
 from agentforge.config.settings import Settings
 

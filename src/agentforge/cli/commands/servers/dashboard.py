@@ -15,8 +15,7 @@ from agentforge.cli.runs.follow import user_name
 from agentforge.cli.startup.command_context import Place, folder_of, open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.config.paths import data_dir
-from agentforge.dashboard.ground import Registered, Repository, named_repositories
-from agentforge.dashboard.server import ServeOptions, serve
+from agentforge.dashboard import Registered, Repository, ServeOptions, named_repositories, serve
 from agentforge.errors import RepositoryError
 
 

@@ -20,8 +20,7 @@ from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.errors import UsageError
-from agentforge.mcp_server.ground import Ground
-from agentforge.mcp_server.server import HttpOptions, serve_http, serve_stdio
+from agentforge.mcp_server import Ground, HttpOptions, serve_http, serve_stdio
 
 _SCOPES = ("user", "project")
 

@@ -17,8 +17,8 @@ from agentforge.config.paths import project_tops
 from agentforge.config.settings import load
 from agentforge.config.stage_names import stage_files
 from agentforge.errors import UsageError
-from agentforge.local.catalogue import default_entry
-from agentforge.models.providers import PROVIDERS
+from agentforge.local import default_entry
+from agentforge.models import PROVIDERS
 
 _MAY_DO_WITHOUT = ("custom", "bedrock")
 """Their servers may want no key, or have other ways to it."""

@@ -23,10 +23,21 @@ from agentforge.config.local_servers import running_server
 from agentforge.config.model_choice import choose
 from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
-from agentforge.local.catalogue import CatalogueEntry, Kept, default_entry, entry_of, find, kept_models
-from agentforge.local.places import PlaceAnswer, places_of, pull_from
-from agentforge.local.shared_server import all_living, stop_all
-from agentforge.local.sources import Source, source_of
+from agentforge.local import (
+    CatalogueEntry,
+    Kept,
+    PlaceAnswer,
+    Source,
+    all_living,
+    default_entry,
+    entry_of,
+    find,
+    kept_models,
+    places_of,
+    pull_from,
+    source_of,
+    stop_all,
+)
 
 
 @click.group(

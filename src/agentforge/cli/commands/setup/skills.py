@@ -14,7 +14,7 @@ from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-from agentforge.skills.skill import FILE, SkillInvalid, problems, read_skill
+from agentforge.skills import FILE, SkillInvalid, problems, read_skill
 
 _NOT_BY_THE_RULES = 4
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
 from agentforge.pipeline.small_models.reading.request_parser import examples_of
-from agentforge.python_refactoring.request import RefactoringRequest
+from agentforge.python_refactoring import RefactoringRequest
 
 _Q = r"[`'\"]?"
 _KIND = r"(?:functions?|methods?|class(?:es)?|constants?|variables?|modules?|files?|scripts?|coroutines?|exceptions?)"

@@ -13,13 +13,21 @@ from agentforge.pipeline.small_models.generation.units import oracle
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, option_meant
 from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 from agentforge.pipeline.small_models.refactoring.syntax_tree import uses
-from agentforge.python_refactoring.change import plan_of
-from agentforge.python_refactoring.edits import Unclear
-from agentforge.python_refactoring.plan import RefactoringPlan
-from agentforge.python_refactoring.project import PythonProject, member_references, module_references, references
-from agentforge.python_refactoring.project_files import Read, contents, read_project
-from agentforge.python_refactoring.removal import definitions
-from agentforge.python_refactoring.request import RefactoringRequest, wanted_from
+from agentforge.python_refactoring import (
+    PythonProject,
+    Read,
+    RefactoringPlan,
+    RefactoringRequest,
+    Unclear,
+    contents,
+    definitions,
+    member_references,
+    module_references,
+    plan_of,
+    read_project,
+    references,
+    wanted_from,
+)
 from agentforge.testing.outcome import without_parameters
 from agentforge.verification.source.test_hashes import function_hashes, test_functions
 from agentforge.workspace.code.relevance import is_test_path

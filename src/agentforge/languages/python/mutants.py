@@ -1,4 +1,4 @@
-"""Makes the mutants of changed lines and chooses a bounded number of them by a seed, spread over the changed functions.
+"""Mutants of changed lines of Python: small wrong changes, made from the syntax tree, that a good test suite notices.
 
 The mutation operators: for one place of the syntax tree, the texts that a mutant puts there. One function, one kind.
 """
@@ -6,19 +6,16 @@ The mutation operators: for one place of the syntax tree, the texts that a mutan
 from __future__ import annotations
 
 import ast
-import random
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from agentforge.languages.changed_part import ChangedPart, changed_part
 from agentforge.languages.mutant import Mutant, short
-from agentforge.verification.mutation.source import MutatedSource, MutationPlace, is_speaking, places
-
-_BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
+from agentforge.languages.python.mutated_source import MutatedSource, MutationPlace, is_speaking, places
 
 
-def mutants_of(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
+def python_mutants(path: str, data: bytes, *, lines: int, before: bytes | None = None) -> tuple[Mutant, ...]:
     """Every mutant of the changed lines of a Python file, in order; () for a file that cannot be parsed.
 
     Args:
@@ -40,21 +37,6 @@ def mutants_of(path: str, data: bytes, *, lines: int, before: bytes | None = Non
                 seen.add(made)
                 found.append(_mutant(path, place, kind, change, source=source, made=made))
     return tuple(sorted(found, key=lambda one: one.line))
-
-
-def choose(mutants: Sequence[Mutant], *, seed: int, most: int) -> tuple[Mutant, ...]:
-    """At most `most` of the mutants, the same for the same seed.
-
-    Functions take turns, and within a function its lines do, so that no long line eats the number up. They come in the order
-    in which they were drawn: when the time is over, what was run is a sample of the whole change.
-    """
-    chance = random.Random(seed)
-    functions: dict[tuple[str, str], list[Mutant]] = {}
-    for one in mutants:
-        functions.setdefault((one.path, one.owner), []).append(one)
-    queues = [_spread(functions[key], chance) for key in sorted(functions)]
-    chance.shuffle(queues)
-    return tuple(_in_turn(queues))[:most]
 
 
 def _is_of(part: ChangedPart, place: MutationPlace, node: ast.AST, source: MutatedSource) -> bool:
@@ -105,25 +87,6 @@ def _compiles(data: bytes) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
-
-
-def _spread(mutants: list[Mutant], chance: random.Random) -> list[Mutant]:
-    """The mutants of a function in a random order in which its lines take turns; of a line its branches come first."""
-    lines: dict[int, list[Mutant]] = {}
-    for one in mutants:
-        lines.setdefault(one.line, []).append(one)
-    queues = [
-        sorted(chance.sample(ones, len(ones)), key=lambda one: one.kind not in _BRANCHES) for ones in lines.values()
-    ]
-    chance.shuffle(queues)
-    return list(_in_turn(queues))
-
-
-def _in_turn(queues: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
-    for number in range(max((len(queue) for queue in queues), default=0)):
-        for queue in queues:
-            if number < len(queue):
-                yield queue[number]
 
 
 Change = tuple[ast.AST, str]
