@@ -1,6 +1,6 @@
 """What other agents still know of a conversation, beside AgentForge: the same hundred turns, the same facts, one scripted model.
 
-    python -m bench.peers_memory [--turns 100] [--window 32000] [--only llm,pi,codex] [--place DIR] [--json]
+    python -m bench.peers_memory [--turns 100] [--window 32000] [--budget 45000] [--only llm,pi,codex] [--place DIR] [--json]
 
 Every turn is a process of its own that goes on with the last session (`run --continue` and what the others call it). The first
 turn plants facts in its message, in files that are read and in what a command prints; the others read a file of 60 functions. A
@@ -155,11 +155,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=max(AFTER))
     parser.add_argument("--window", type=int, default=WINDOW, help="Tokens; told to every program that can be told.")
+    parser.add_argument("--budget", type=int, help="AgentForge's `context.budget_tokens`; else by its defaults.")
     parser.add_argument("--only", default="llm,pi,codex", help="These peers, by comma; empty = none.")
     parser.add_argument("--place", type=Path, default=cache(), help="Where they are installed.")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     settings = "" if options.window == WINDOW else f"[model]\ncontext_window = {options.window}\n"
+    settings += f"[context]\nbudget_tokens = {options.budget}\n" if options.budget else ""
     rows: list[dict[str, object]] = []
     names = [name for name in options.only.split(",") if name]
     for rival in (ours(), *rivals(options.place, names, window=options.window)):

@@ -160,3 +160,15 @@ def _with_server(tmp_path: Path) -> Iterator[Chat]:
     options = ChatOptions(cwd=folder, model=f"scripted/{script}")
     with Chat.open(options, Nobody(), settings=load(folder, environ), environ=environ) as chat:
         yield chat
+
+
+def test_a_path_that_leads_nowhere_is_named_and_a_decorator_is_not(tmp_path: Path) -> None:
+    found = notes_of("see @shot.png, @src/none.py and @dataclass or @pytest.fixture", tmp_path)
+    assert found.notes == () and found.pictures == ()
+    assert [line.partition(":")[0] for line in found.shown] == ["@shot.png", "@src/none.py"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
+def test_a_text_in_another_encoding_goes_along_as_it_is_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.txt").write_text("caf\u00e9\n", encoding=encoding)
+    assert notes_of("@a.txt", tmp_path).notes == ('<file path="a.txt">\ncaf\u00e9\n\n</file>',)

@@ -278,3 +278,20 @@ def test_a_session_in_which_nothing_was_said_is_not_kept(open_chat: Open, data: 
         with open_chat() as chat:
             run_slash(chat, line)
         assert chat.session_id in [row.session_id for row in sessions.all_sessions(environ)]
+
+
+def test_a_damaged_newest_session_is_named_and_no_older_one_goes_on_in_its_place(
+    open_chat: Open, data: Path, environ: dict[str, str]
+) -> None:
+    with open_chat() as chat:
+        chat.say("one")
+        cwd = chat.workshop.root
+    with open_chat() as chat:
+        chat.say("two")
+        newest = chat.session_id
+    log = data / "runs" / newest / "events.jsonl"
+    lines = log.read_bytes().split(b"\n")
+    log.write_bytes(b"\n".join([*lines[:-4], lines[-4][:20], *lines[-3:]]))
+    with pytest.raises(IntegrityError) as raised:
+        sessions.last_session(environ, cwd=cwd)
+    assert newest in str(raised.value) and f"sessions fork {newest}" in raised.value.hint

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.world import IMPLEMENTED, SLUGIFY, TEST_SLUGIFY, edit, good_script, reply, specification, submit
+import pytest
+
+from tests.support.world import (
+    IMPLEMENTED,
+    SLUGIFY,
+    TEST_SLUGIFY,
+    edit,
+    good_script,
+    intake,
+    reply,
+    specification,
+    submit,
+)
 
 if TYPE_CHECKING:
     from tests.support.world import Done, Script, World
@@ -103,3 +115,19 @@ def test_a_test_that_contradicts_words_of_the_request_is_shown_when_green_is_stu
     assert (done.code, done.json["outcome"]) == (0, "delivered"), done.out
     told = world.git("show", f"{done.json['branch']}:tests/test_slugify.py")
     assert "test_capitals_stay" not in told and "test_slugify_of_nothing_is_nothing" in told
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "shout('hi') gives 'HI!', which is wrong. Two marks should stand there.",
+        "shout('hi') gives 'HI!' but should give 'HI!!'.",
+    ],
+)
+def test_a_result_that_the_base_gives_is_reported_and_no_dispute_with_the_test_that_a_user_brings(
+    world: World, request_: str
+) -> None:
+    given = world.home / "test_marks.py"
+    given.write_text('from textkit import shout\n\n\ndef test_marks():\n    assert shout("hi") == "HI!!"\n')
+    done = world.start({"intake": [reply(submit(intake()))]}, "--tests", str(given), request=request_)
+    assert [row["data"]["stage"] for row in world.events("StagePassed")][:1] == ["intake"], done.out

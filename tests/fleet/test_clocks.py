@@ -23,7 +23,9 @@ _AN_HOUR_S = 3600
 _STAMPS_BEFORE_THE_KILL = "12"
 # What every process of a worker finds before the program: another hour, and a moment at which the worker and the run are killed.
 _SKEWED = """import datetime, os, signal, sys, time
-_skew, _left = float(os.environ["SKEW_S"]), [int(os.environ["STAMPS"])]
+_skew, _left, _worker = float(os.environ["SKEW_S"]), [int(os.environ["STAMPS"])], []
+if "agentforge.fleet.fork_server" in sys.orig_argv:
+    os.register_at_fork(after_in_child=lambda parent=os.getppid(): _worker.append(parent))
 _time, _kept = time.time, datetime.datetime
 time.time = lambda: _time() + _skew
 
@@ -31,8 +33,8 @@ class _Skewed(_kept):
     @classmethod
     def now(cls, tz=None):
         _left[0] -= 1
-        if not _left[0] and "agentforge.fleet.drive" in sys.orig_argv:
-            os.kill(os.getppid(), signal.SIGKILL)
+        if not _left[0] and _worker:
+            os.kill(_worker[0], signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
         return _kept.now(tz) + datetime.timedelta(seconds=_skew)
 

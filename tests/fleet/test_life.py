@@ -21,8 +21,13 @@ from tests.support import world as kit
 
 _PATIENCE_S = 120.0
 _POISON = """import os, signal, sys
-if "agentforge.fleet.drive" in sys.orig_argv and os.environ["POISONED"] in sys.orig_argv:
-    os.kill(os.getppid(), signal.SIGKILL)
+
+def opened(worker, event, arguments):
+    if event == "open" and os.environ["POISONED"] in str(arguments[0]):
+        os.kill(worker, signal.SIGKILL)
+
+if "agentforge.fleet.fork_server" in sys.orig_argv:
+    sys.addaudithook(lambda event, arguments, worker=os.getppid(): opened(worker, event, arguments))
 """
 _SETTINGS = "[fleet]\nlease_s = 1.0\nperiod_s = 0.1\ncrashes = 2\n"
 

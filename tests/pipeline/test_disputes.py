@@ -58,13 +58,6 @@ def found(request: str, line: str, *, by: str = GIVEN) -> list[dict[str, object]
         ("slug('') raises ValueError.", 'assert slug("") == ""', GIVEN, ["slug('')"]),
         ("ok('x') should be False.", 'assert ok("x")', GIVEN, ["ok('x')"]),
         ("ok('x') should be True.", 'assert ok("x")', GIVEN, []),
-        ("Today slug('A b') gives 'A-b'. slug('A b') should be 'a-b'.", 'assert slug("A b") == "A-b"', BASE, []),
-        (
-            "Today slug('A b') gives 'A-b'. slug('A b') should be 'a-b'.",
-            'assert slug("A b") == "A-b"',
-            GIVEN,
-            ["slug('A b')"],
-        ),
         ("slug('A b') -> 'a-b' instead of 'A-b'.", 'assert slug("A b") == "A-b"', BASE, []),
         ("slug('A b') -> 'a-b' and slug('A b') -> 'A-b'.", 'assert slug("") == ""', BASE, ["slug('A b')"]),
         ("Make slug faster.", 'assert slug("A b") == "A-b"', GIVEN, []),
@@ -182,7 +175,6 @@ def test_balance():
         ("After add('salary', 1000) and add('rent', -250) balance() should be 1250.", 0),
         ("After add('salary', 1000) and add('fee', -250) balance() should be 750.", 0),
         ("After add('salary', 1000) and add('rent', -250) the total should be 750.", 0),
-        ("Today add('salary', 1000) and add('rent', -250) gives a balance of 750, which is wrong.", 0),
     ],
 )
 def test_what_comes_of_the_very_same_steps_is_a_dispute_where_the_results_differ(request_: str, count: int) -> None:

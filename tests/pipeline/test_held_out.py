@@ -107,17 +107,30 @@ def test_an_example_that_comes_after_another_call_is_conditional_whoever_copied_
     assert [claim.beside for claim in claims_of(unread) if claim.call == second.call] == [("register('q')",)]
 
 
-def test_words_alone_make_an_example_firm_only_where_nobody_reads_the_request() -> None:
+def test_words_make_no_example_firm_and_one_that_fails_twice_goes_to_the_reader_of_the_request() -> None:
     request = "slugify('A b') should give 'a-b'."
     state = before("green", request=request)
     intake = {**state.work.artifacts["intake"], "examples": [], "asks": ledger_rows(request)}
     state = with_fields(state, artifacts={**state.work.artifacts, "intake": intake, "spec": {**SPEC, "examples": []}})
-    assert [claim.firm for claim in claims_of(state)] == [True]
+    assert [claim.firm for claim in claims_of(state)] == [False]
     read = replace(state, brief=replace(state.brief, examiner={"model": "auto"}))
     assert [(claim.firm, claim.insisted) for claim in claims_of(read)] == [(False, False)]
     row = {"call": "slugify('A b')", "text": "it is 'a b'", "requirement": ""}
     again = with_fields(read, facts={**read.work.facts, "green": {"held_out": {"failed": [row]}}})
     assert [(claim.firm, claim.insisted) for claim in claims_of(again)] == [(False, True)]
+
+
+def test_the_request_gives_one_call_two_results_and_goes_before_the_specification() -> None:
+    request = "slugify('A b') gives 'A b' but should give 'a-b'."
+    state = before("green", request=request)
+    intake = {**state.work.artifacts["intake"], "examples": [], "asks": ledger_rows(request)}
+    copied = [{"call": 'slugify("A b")', "returns": "'A b'"}, {"call": "slugify('c')", "returns": "'c'"}]
+    state = with_fields(
+        state, artifacts={**state.work.artifacts, "intake": intake, "spec": {**SPEC, "examples": copied}}
+    )
+    assert [(claim.text, claim.asked) for claim in claims_of(state)] == [
+        ("slugify('A b') -> 'A b'", True), ("slugify('A b') -> 'a-b'", True), ("slugify('c') -> 'c'", False),
+    ]  # fmt: skip
 
 
 def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:

@@ -37,7 +37,7 @@ from agentforge.verification.examples.claims import claims_in, literal
         ("f(2) -> 4.5 euros", []),
         ("f('a') returns the empty string", []),
         ("it returns 3", []),
-        ("f(2) returns 5 instead of 4", []),
+        ("f(2) returns 5 instead of 4", ["f(2) -> 5"]),  # which the base tells
         ("f(2) returns 5 today, but f(2) should return 4", ["f(2) -> 4"]),
         ("f(2) should still give 5, as it does today", ["f(2) -> 5"]),
         ("f(2) must now raise KeyError", ["f(2) raises KeyError"]),

@@ -29,7 +29,7 @@ from agentforge.verification.examples.suite_claims_javascript import asserted_in
         ("add(1,2) == 3 + 1", None),
         ("f(a=1) -> 2", None),
         ("JSON.stringify(1) -> '1'", None),
-        ("currently f(3) -> 1 instead of 2", None),
+        ("currently f(3) -> 1 instead of 2", ("f(3)", "1", "")),
     ],
 )
 def test_claims_are_read_as_people_write_them(text, told):

@@ -62,6 +62,19 @@ def test_what_the_request_speaks_of_may_be_changed(request_: str) -> None:
     assert _found({"pyproject.toml": RUFF}, {"pyproject.toml": RUFF.replace("'E'", "'E', 'F'")}, request=request_) == ()
 
 
+@pytest.mark.parametrize(
+    "request_", ["Add type hints to slugify", "Let users add hooks in a typed style", "A pipeline of steps"]
+)
+def test_plain_words_of_a_request_ask_for_no_change_of_a_check(request_: str) -> None:
+    strict = {
+        "mypy.ini": "[mypy]\nstrict = true\n",
+        "pyproject.toml": RUFF,
+        ".pre-commit-config.yaml": "repos: [a]\n",
+        ".github/workflows/ci.yml": "run: pytest\n",
+    }
+    assert set(_found(strict, {}, request=request_)) == set(strict)
+
+
 def test_another_part_of_the_same_file_is_no_check() -> None:
     assert _found({"pyproject.toml": RUFF}, {"pyproject.toml": f"[project]\nversion = '2'\n{RUFF}"}) == ()
     assert _found({"package.json": '{"version": "1"}'}, {"package.json": '{"version": "2"}'}) == ()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.canonical import digest_bytes
 from agentforge.errors import ConflictError, IntegrityError, LockedError, StorageError
 from agentforge.events import kinds
 from agentforge.store.log.reader import LOG, fold, load_state, read
@@ -222,9 +223,30 @@ def test_a_process_that_was_killed_leaves_the_run_free_and_its_records_whole(tas
     assert [record.fence for record in read(task_folder)] == [1, 1, 2]
 
 
-def test_whoever_goes_on_removes_the_blob_that_a_killed_writer_left_half_written(finished_run, clock):
-    digest = next(path.parent.name + path.name for path in (finished_run / "blobs").glob("??/*"))
-    half = finished_run / "blobs" / digest[:2] / f".{digest[2:]}.z.5139.140485193042816.tmp"
+@pytest.mark.parametrize("log_ends_with", [b'{"at":"half', b"", b'{"at":"of the record that was to name it'])
+def test_a_half_line_that_a_killed_writer_moved_aside_and_did_not_record_is_recorded(
+    finished_run, clock, log_ends_with
+):
+    """It died before it cut the log, before it recorded that, or while it did."""
+    aside = finished_run / "quarantine" / f"record-{fold(finished_run).length + 1:06d}-fence-0007"
+    aside.parent.mkdir()
+    aside.write_bytes(b'{"at":"half')
+    with (finished_run / LOG).open("ab") as log:
+        log.write(log_ends_with)
+    with RunLog.open(finished_run, clock=clock):
+        pass
+    (moved,) = (finished_run / "quarantine").iterdir()
+    (event,) = [record.event for record in read(finished_run) if isinstance(record.event, kinds.LogRecovered)]
+    named = (event.quarantine, event.quarantined_bytes, event.digest)
+    assert named == (f"quarantine/{moved.name}", moved.stat().st_size, digest_bytes(moved.read_bytes()))
+    assert moved.read_bytes() == (b"" if log_ends_with == b'{"at":"half' else b'{"at":"half') + log_ends_with
+
+
+@pytest.mark.parametrize("place", ["blobs/{0}", "", "artifacts/phases/analyze", "escalations", "quarantine"])
+def test_whoever_goes_on_removes_what_a_killed_writer_left_half_written(finished_run, clock, place):
+    (blob, *_) = (finished_run / "blobs").glob("??/*")
+    half = finished_run / place.format(blob.parent.name) / ".views.json.5139.140485193042816.tmp"
+    half.parent.mkdir(parents=True, exist_ok=True)
     half.write_bytes(b"hal")
     with RunLog.open(finished_run, clock=clock):
         pass

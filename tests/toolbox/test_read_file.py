@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.tokens import count_tokens
 from agentforge.tools.base import Observation
 
 Call = Callable[..., Observation]
@@ -23,8 +24,21 @@ def test_lines_are_numbered_and_the_view_is_told(call: Call) -> None:
 
 def test_a_whole_small_file_needs_no_next_action(call: Call) -> None:
     seen = call("read_file", path="./shapes/../README.md")
-    assert seen.text == "1 # Shapes\n2 \n3 Areas of shapes."
+    assert seen.text == "1 # Shapes\n\n3 Areas of shapes."
     assert seen.next_actions == ()
+
+
+def test_numbers_cost_little_and_tell_where_every_line_stands(call: Call, project: Path) -> None:
+    lines = [
+        line for number in range(60) for line in (f"def part_{number}(value):", f"    return {number}", "", "", "")
+    ]
+    lines[7] = "  "  # white space is shown as it is
+    (project / "parts.py").write_text("\n".join(lines) + "\n")
+    seen = call("read_file", path="parts.py")
+    shown = seen.text.split("\n")
+    assert [line for line in shown if line] == [f"{at} {line}" for at, line in enumerate(lines, start=1) if line]
+    assert len(shown) == len(lines)
+    assert count_tokens(seen.text) < 1.3 * count_tokens("\n".join(lines))
 
 
 def test_an_empty_file_says_so(call: Call, project: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 pytest.importorskip("textual")
 
 from agentforge.tui.lookalikes import lookalike
-from agentforge.tui.looks import knows_colour, knows_unicode
+from agentforge.tui.looks import first_theme, knows_colour, knows_unicode
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_a_terminal_that_has_no_colours_gets_none() -> None:
     assert not knows_colour({"TERM": "xterm-256color", "NO_COLOR": "1"})
     assert all(knows_colour({"TERM": name}) for name in ("xterm-256color", "xterm", "nobody-has-described-it"))
     assert knows_colour({"TERM": "vt100", "COLORTERM": "truecolor"})
+
+
+def test_the_first_theme_fits_the_terminal() -> None:
+    grounds = {"": "dark", "15;0": "dark", "0;15": "light", "0;default;15": "light", "0;7": "light", "odd": "dark"}
+    assert {value: first_theme({"COLORFGBG": value}) for value in grounds} == grounds
+    assert first_theme({}) == "dark"

@@ -1,1 +1,94 @@
 """Conformance: what linters and type checkers say of changed files, compared with what they said of the base."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentforge.fronts import front
+
+if TYPE_CHECKING:
+    from agentforge.conformance.contracts.code_contract import with_commands
+    from agentforge.conformance.engine.catalogue import check_names, chosen_checks, project_files
+    from agentforge.conformance.engine.check_engine import (
+        CheckReport,
+        Comparison,
+        compare,
+        contracts_in,
+        line_reader,
+        own_files,
+        run_checks,
+    )
+    from agentforge.conformance.engine.finding import Finding, finding_from
+    from agentforge.conformance.engine.report import report_for_agent
+    from agentforge.conformance.engine.site import Check, Site
+    from agentforge.conformance.engine.violation import (
+        BASELINE,
+        Violation,
+        baseline_text,
+        read_baseline,
+        violation_id,
+        violations,
+    )
+    from agentforge.conformance.output.imports import fresh_imports, still_there
+    from agentforge.conformance.output.sarif import to_sarif
+    from agentforge.conformance.repair.fix import fix_findings
+else:
+    __getattr__ = front(
+        __name__,
+        {
+            "contracts.code_contract": ("with_commands",),
+            "engine.catalogue": ("check_names", "chosen_checks", "project_files"),
+            "engine.check_engine": (
+                "CheckReport",
+                "Comparison",
+                "compare",
+                "contracts_in",
+                "line_reader",
+                "own_files",
+                "run_checks",
+            ),
+            "engine.finding": ("Finding", "finding_from"),
+            "engine.report": ("report_for_agent",),
+            "engine.site": ("Check", "Site"),
+            "engine.violation": (
+                "BASELINE",
+                "Violation",
+                "baseline_text",
+                "read_baseline",
+                "violation_id",
+                "violations",
+            ),
+            "output.imports": ("fresh_imports", "still_there"),
+            "output.sarif": ("to_sarif",),
+            "repair.fix": ("fix_findings",),
+        },
+    )
+
+__all__ = [
+    "BASELINE",
+    "Check",
+    "CheckReport",
+    "Comparison",
+    "Finding",
+    "Site",
+    "Violation",
+    "baseline_text",
+    "check_names",
+    "chosen_checks",
+    "compare",
+    "contracts_in",
+    "finding_from",
+    "fix_findings",
+    "fresh_imports",
+    "line_reader",
+    "own_files",
+    "project_files",
+    "read_baseline",
+    "report_for_agent",
+    "run_checks",
+    "still_there",
+    "to_sarif",
+    "violation_id",
+    "violations",
+    "with_commands",
+]

@@ -20,7 +20,7 @@ from agentforge.evals.cheat_case import QUESTIONS, CheatCase
 from agentforge.evals.ground import NO_PLUGINS, EvalFixture
 from agentforge.events.kinds import Event, StageReopened, StageVerified, ToolFinished
 from agentforge.events.state.run_state import RunState
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes import process
 

@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         The exit code of the run.
     """
-    _die_with_parent(int(arguments[2]))
+    die_with_parent(int(arguments[2]))
     driver = Driver()
     signal.signal(signal.SIGTERM, driver.stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the worker's terminal is the worker's to hand on
@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
     return exit_code(result)
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """A worker that is killed takes its runs with it: the kernel sees to that."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

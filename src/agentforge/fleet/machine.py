@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError
 from agentforge.fleet.database import Database
 from agentforge.fleet.disposition import After, after_drive, without_room
+from agentforge.fleet.forks import Fork, Forks
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder
 from agentforge.fleet.schedules import Schedules
@@ -81,6 +81,9 @@ class Machine(Protocol):
     def stop(self, *, at_once: bool) -> None:
         """Have all runs stop, after the step that is under way or at once."""
 
+    def close(self) -> None:
+        """Let go of everything, once nothing is driven any more."""
+
 
 class ThisMachine:
     """The machine that this process runs on.
@@ -104,7 +107,8 @@ class ThisMachine:
         self._tell = tell
         self._waiting = Waiting(ledger, environ, ask=lambda job: self.ask(job, job.note, times=job.crashes))
         self._frozen = Frozen(patience_s=patience_s)
-        self._children: dict[str, tuple[int, subprocess.Popen[bytes]]] = {}
+        self._forks = Forks({**environ, QUEUED: "1"})
+        self._children: dict[str, tuple[int, Fork]] = {}
         self._lock = threading.Lock()
 
     def room(self, job: Job) -> After | None:
@@ -114,14 +118,7 @@ class ThisMachine:
     def drive(self, job: Job) -> tuple[int, str]:
         """Run the driver's process to its end."""
         with tempfile.TemporaryFile() as errors:
-            child = subprocess.Popen(
-                [sys.executable, "-m", "agentforge.fleet.drive", job.repo, job.task_id, str(os.getpid())],
-                env={**self._environ, QUEUED: "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+            child = self._forks.start([job.repo, job.task_id], errors=errors)
             with self._lock:
                 self._children[job.id] = (job.attempt, child)
             try:
@@ -162,9 +159,10 @@ class ThisMachine:
             for job_id, (attempt, child) in self._children.items():
                 if (job_id, attempt) not in mine:
                     child.send_signal(signal.SIGTERM)
-            children = {child.pid: child for _, child in self._children.values()}
-        for pid in self._frozen.among(children):
-            children[pid].kill()
+            pids = {self._forks.server_pid, *(child.pid for _, child in self._children.values())} - {0}
+        for pid in self._frozen.among(pids):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def stop(self, *, at_once: bool) -> None:
         """Tell every process to stop; unless at once, wait until each has ended its step."""
@@ -173,5 +171,9 @@ class ThisMachine:
         ]  # no lock: a signal may have come while it is held
         for child in children:
             child.send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
-        while not at_once and any(child.poll() is None for child in children):
+        while not at_once and any(child.returncode is None for child in children):
             time.sleep(_NAP_S)
+
+    def close(self) -> None:
+        """End the process that forks."""
+        self._forks.close()

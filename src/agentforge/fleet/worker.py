@@ -161,6 +161,7 @@ class Worker:
             while self._driving:
                 self.machine.stop(at_once=False)
                 self.nap(_NAP_S)
+            self.machine.close()
         self.tell(f"worker {self.name} stopped")
         return 0
 

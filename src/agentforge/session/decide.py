@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
-from agentforge.agent.limits import STOP_AFTER, exhausted, repetitions
+from agentforge.agent import STOP_AFTER, CallModel, Effect, FinishStep, RunTool, exhausted, repetitions
 from agentforge.context.conversation import Budget, compactable
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events.kinds.conversation import TurnOutcome
 from agentforge.frozen import dataclass
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.drive import Log, drive
-from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
-from agentforge.agent.limits import WARN_AFTER, repetitions
-from agentforge.agent.model_call import perform_call_model
-from agentforge.agent.perform import perform_finish_step, perform_tool
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import (
+    WARN_AFTER,
+    AgentSpec,
+    CallModel,
+    Effect,
+    FinishStep,
+    Log,
+    RunTool,
+    drive,
+    perform_call_model,
+    perform_finish_step,
+    perform_tool,
+    repetitions,
+)
 from agentforge.context.conversation import build_request, user_tokens
 from agentforge.context.window import history_tokens, without_repeats
 from agentforge.events import kinds

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.agent import CallModel, FinishStep, RunTool
 from agentforge.context.conversation import Budget, build_request, situation_in
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
@@ -40,7 +40,7 @@ class Difference:
     now: str
 
 
-def replay(
+def replay_turns(
     records: Sequence[At], *, request_of: Callable[[str], bytes], loop_limit: int
 ) -> tuple[int, Difference | None]:
     """Go through a session again.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from agentforge.agent.pictures import BlobStore
-from agentforge.agent.spec import AgentSpec, Workspace
+from agentforge.agent import AgentSpec, BlobStore, Workspace
 from agentforge.context.conversation import Budget
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.drive import Log, drive
-from agentforge.agent.effects import CallModel, Effect
+from agentforge.agent import CallModel, Effect, Log, drive
 from agentforge.cancellation import check
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass

@@ -11,9 +11,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Protocol, TypeVar
 
-from agentforge.agent.effects import RunTool
-from agentforge.agent.perform import perform_tool
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec, RunTool, perform_tool
 from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.events.kinds import Event, ToolFinished, ToolStarted
 from agentforge.events.state.run_state import RunState

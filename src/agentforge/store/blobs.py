@@ -20,7 +20,7 @@ from agentforge.events.storage.blob_form import (
     stored,
     table_bytes,
 )
-from agentforge.store.log.files import replace_file
+from agentforge.store.log.files import remove_halves, replace_file
 
 _HINT = "restore it from a copy of the run"
 _DIGEST = r"[0-9a-f]{64}"
@@ -78,7 +78,7 @@ class Blobs:
         Side effects: only the one writer of a run may do this. A reader that looks for a file just now finds the pack. What a
             killed writer left half written is removed.
         """
-        self.remove_halves()
+        remove_halves(self.folder)
         loose = {f"blobs/{path.relative_to(self.folder).as_posix()}": path for path in self.folder.glob("??/*")}
         if not loose:
             return 0
@@ -91,11 +91,6 @@ class Blobs:
         for folder in self.folder.glob("??"):
             folder.rmdir()
         return len(loose)
-
-    def remove_halves(self) -> None:
-        """Remove what a killed writer left half written; only the one writer of a run may do this."""
-        for half in self.folder.glob("??/.*.tmp"):
-            half.unlink(missing_ok=True)
 
     def _read(self, digest: str) -> bytes | None:
         if not re.fullmatch(_DIGEST, digest):

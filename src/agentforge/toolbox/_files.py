@@ -171,9 +171,8 @@ def syntax_note(path: str, text: str, *, before: str | None = None) -> str:
 
 
 def numbered(lines: list[str], *, first: int) -> str:
-    """Lines with their numbers in front."""
-    width = len(str(first + len(lines)))
-    return "\n".join(f"{number:>{width}} {line}" for number, line in enumerate(lines, start=first))
+    """Lines with their numbers in front; an empty one has none: those around it tell, and so it costs a model next to nothing."""
+    return "\n".join(f"{number} {line}" if line else "" for number, line in enumerate(lines, start=first))
 
 
 def _nearest_paths(root: Path, path: str) -> list[str]:

@@ -18,7 +18,7 @@ from agentforge.store.log.files import replace_file
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
-from agentforge.tui.looks import THEMES
+from agentforge.tui.looks import THEMES, first_theme
 from agentforge.tui.picker import Picker
 from agentforge.tui.questions import ApprovalScreen, QuestionScreen
 from agentforge.workspace.files.search import files
@@ -44,12 +44,12 @@ class Choices:
     # -- themes
 
     def theme(self) -> str:
-        """The theme that was chosen last."""
+        """The theme that was chosen last, else the one that fits the terminal."""
         try:
             name = self._theme_file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            return THEMES[0]
-        return name if name in THEMES else THEMES[0]
+            name = ""
+        return name if name in THEMES else first_theme(self._app.engine.environ)
 
     def set_theme(self, name: str) -> None:
         """Choose a theme, for later sessions, too."""

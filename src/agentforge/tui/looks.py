@@ -40,6 +40,7 @@ COLOURS: Mapping[str, str] = {
 }
 
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
+_LIGHT_GROUNDS = ("7", "15")
 _COLOURED = ("xterm-256", "screen", "tmux", "linux", "rxvt", "alacritty", "foot")
 
 
@@ -85,6 +86,11 @@ def knows_colour(environ: Mapping[str, str]) -> bool:
     except OSError:
         return True
     return not told.strip().startswith(("-1", "0"))
+
+
+def first_theme(environ: Mapping[str, str]) -> str:
+    """The theme for whoever has chosen none: the light one where the terminal says that its background is (COLORFGBG)."""
+    return "light" if environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_GROUNDS else "dark"
 
 
 def themes() -> tuple[Theme, ...]:

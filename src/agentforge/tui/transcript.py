@@ -34,7 +34,7 @@ from agentforge.events.kinds import conversation as conversing
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Entry, Talk
 from agentforge.safety.text.hygiene import clean
-from agentforge.session.decide import SPAWNS
+from agentforge.session import SPAWNS
 from agentforge.tui.looks import Signs, markdown_parser
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said

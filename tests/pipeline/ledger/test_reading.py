@@ -1,4 +1,4 @@
-"""The examples of an ask, and whether its words want them or report them of today."""
+"""The examples of an ask; whether it wants them or reports them of today is not read from its words."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from agentforge.pipeline.ledger.entries import ledger_rows
 @pytest.mark.parametrize(
     ("request_", "wanted"),
     [
-        ("slugify('A b') -> 'a-b'", [("slugify('A b') -> 'a-b'", "plain")]),
-        ("pages(5, 2) returns 2 but should return 3.", [("pages(5, 2) -> 3", "wanted")]),
-        (
-            "f(1) gives 2 but should give 3, and f(g(4)) gives (5, 5) but should give (6, 1).",
-            [("f(1) -> 3", "wanted"), ("f(g(4)) -> (6, 1)", "wanted")],
-        ),
-        ("f(g(1)) gives 2 and should give 3.", [("f(g(1)) -> 3", "wanted")]),
-        ("f(1) should give 2, and f(3) gives 4.", [("f(1) -> 2", "wanted"), ("f(3) -> 4", "wanted")]),
-        ("f(1) must be 2. f(3) == 4.", [("f(1) -> 2", "wanted"), ("f(3) -> 4", "plain")]),
-        ("Today f(1) gives 2.", []),
-        ("f(1) gives 2. It must give 3.", [("f(1) -> 2", "observed")]),
-        ("f(1) prints 2, should print 3", []),
-        ('cityOf({name: "Ann"}) should give "unknown"', [('cityOf({name: "Ann"}) -> "unknown"', "wanted")]),
+        ("slugify('A b') -> 'a-b'", ["slugify('A b') -> 'a-b'"]),
+        ("pages(5, 2) returns 2 but should return 3.", ["pages(5, 2) -> 2", "pages(5, 2) -> 3"]),
+        ("f(g(1)) gives 2 and should give 3.", ["f(g(1)) -> 2", "f(g(1)) -> 3"]),
+        ("f(1) should give 2, and f(3) gives 4.", ["f(1) -> 2", "f(3) -> 4"]),
+        ("f(1) must be 2. f(3) == 4.", ["f(1) -> 2", "f(3) -> 4"]),
+        ("Today f(1) gives 2.", ["f(1) -> 2"]),
+        ("f(1) gives 2 instead of 3.", ["f(1) -> 2", "f(1) -> 3"]),
+        ("f(1) gives 2. It must give 3.", ["f(1) -> 2"]),
+        ("f(1) should not give 3.", []),
+        ('cityOf({name: "Ann"}) should give "unknown"', ['cityOf({name: "Ann"}) -> "unknown"']),
         ("There is no example (none at all) here.", []),
-        ("It should hold:\n```\n>>> f(1)\n2\n```", [("f(1) -> 2", "wanted")]),
+        ("It should hold:\n```\n>>> f(1)\n2\n```", ["f(1) -> 2"]),
     ],
 )
-def test_examples_are_read_with_what_the_words_around_them_say(request_: str, wanted: list[tuple[str, str]]) -> None:
+def test_examples_are_read_whatever_the_words_around_them_say(request_: str, wanted: list[str]) -> None:
     rows = [row for ask in ledger_rows(request_) for row in ask.get("examples", ())]  # type: ignore[attr-defined]
-    assert [(row["example"], row["tense"]) for row in rows] == wanted
+    assert [row["example"] for row in rows] == wanted

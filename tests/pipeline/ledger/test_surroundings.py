@@ -1,4 +1,4 @@
-"""What of a request's examples is tried by itself, what only in doubt, and what is a report of today: sentences as people write them."""
+"""What of a request's examples is tried by itself, and what only in doubt: sentences as people write them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Kinds = dict[str, str]
 
 
 def _kinds(request: str, reader: ModuleType) -> Kinds:
-    """firm = tried by itself, and refuses; conditional = tried, and somebody reads the request where it fails; today = no promise."""
+    """firm = tried by itself, and refuses; conditional = tried, and somebody reads the request where it fails."""
     found: Kinds = {}
     for ask in asks_of(request):
-        for claim, tense in examples_of(request, ask.start, ask.end, reader):
-            kind = "today" if tense == "observed" else "conditional" if claim.beside else "firm"
+        for claim in examples_of(request, ask.start, ask.end, reader):
+            kind = "conditional" if claim.beside else "firm"
             if found.get(claim.text) != "firm":
                 found[claim.text] = kind
     return found
@@ -72,10 +72,10 @@ PYTHON: list[tuple[str, Kinds]] = [
     ("`hello('Ann')` is 'Hello <name>'", {"hello('Ann') -> 'Hello <name>'": "conditional"}),
     ("`read('f')` gives 'reading {path}', with the path in it", {"read('f') -> 'reading {path}'": "conditional"}),
     ("`shorten('abcdef', 3)` gives 'abc...'", {"shorten('abcdef', 3) -> 'abc...'": "conditional"}),
-    # of today
-    ("Currently `f(1)` returns 2 although the doc says otherwise.", {}),
-    ("f(1) gives 2. It must give 3.", {"f(1) -> 2": "today"}),
-    ("pages(5, 2) returns 2 but should return 3.", {"pages(5, 2) -> 3": "firm"}),
+    # of today, which the base tells
+    ("Currently `f(1)` returns 2.", {"f(1) -> 2": "firm"}),
+    ("f(1) gives 2. It must give 3.", {"f(1) -> 2": "firm"}),
+    ("pages(5, 2) returns 2 but should return 3.", {"pages(5, 2) -> 2": "firm", "pages(5, 2) -> 3": "firm"}),
     (
         "safe('17') returns true, although it is parsed into 16. So safe('17') and safe('0.4') should be false. safe('2') stays safe.",
         {"safe('17') -> True": "firm", "safe('17') -> False": "conditional", "safe('0.4') -> False": "firm"},
@@ -128,14 +128,14 @@ def test_sentences_about_other_languages_hold_nothing_that_python_could_try(requ
 
 def test_the_calls_before_an_example_are_its_steps() -> None:
     request = "After `open(1)` and `g('x')`, `f(2)` is 3, as with `h(4)`."
-    ((claim, _),) = examples_of(request, 0, len(request), claims)
+    (claim,) = examples_of(request, 0, len(request), claims)
     assert claim.beside == ("open(1)", "g('x')", "h(4)")
     assert claim.steps == "[open(1), g('x'), f(2)][2]"
 
 
 def test_calls_that_share_a_result_are_tried_one_after_the_other_where_the_last_does_not_hold_alone() -> None:
     request = "After `push(1)`, `push(2)` gives 2."
-    (last, _), (first, _) = examples_of(request, 0, len(request), claims)
+    last, first = examples_of(request, 0, len(request), claims)
     assert (last.call, last.beside, last.steps) == ("push(2)", (), "[push(1), push(2)][1]")
     assert (first.call, first.beside) == ("push(1)", ("push(2)",))
 
@@ -148,5 +148,5 @@ def test_what_a_block_prepares_is_told_of_its_example() -> None:
             addRoute("GET", "/bar");
             find("/foo") == 1
         """)
-    ((claim, _),) = examples_of(request, 0, len(request), claims_javascript)
+    (claim,) = examples_of(request, 0, len(request), claims_javascript)
     assert claim.beside == ('addRoute("GET", "/foo")', 'addRoute("GET", "/bar")')

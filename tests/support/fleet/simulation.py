@@ -273,6 +273,9 @@ class PlayedMachine:
         """Stop after the step that is under way."""
         self._process.stopped = True
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
 
 class Recorder(Ledger):
     """A ledger that remembers what was asked of it and answered.

@@ -52,7 +52,7 @@ from agentforge.workspace.sandbox.box import Network, Preference, Sandbox, choos
 
 if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
-    from agentforge.suite.test_environment import Rig
+    from agentforge.suite import Rig
 
 _LEAST_STEP_TOKENS = 4000
 """A step that is smaller shows nothing of the code: a model with a smaller window refuses it, and says so."""
@@ -330,8 +330,7 @@ def _rig(
 
     @lru_cache(maxsize=1)
     def rig() -> Rig:
-        from agentforge.suite.detection import detect
-        from agentforge.suite.test_environment import Rig
+        from agentforge.suite import Rig, detect
 
         state = now()
         worktree = Path(state.identity.worktree)

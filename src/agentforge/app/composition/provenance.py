@@ -11,7 +11,7 @@ from agentforge.app.tasks.added_stages import Added, stages_digest
 from agentforge.canonical import digest_bytes, digest_value
 from agentforge.config.contract_files import contract_set
 from agentforge.config.settings import Settings
-from agentforge.conformance.engine.check_engine import contracts_in
+from agentforge.conformance import contracts_in
 from agentforge.errors import UsageError
 from agentforge.store.blobs import Blobs
 

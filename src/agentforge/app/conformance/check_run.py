@@ -12,19 +12,32 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.task_queries import repository
 from agentforge.config.settings import Settings
-from agentforge.conformance.contracts.code_contract import with_commands
-from agentforge.conformance.engine.catalogue import check_names, chosen_checks, project_files
-from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, line_reader, run_checks
-from agentforge.conformance.engine.finding import Finding, finding_from
-from agentforge.conformance.engine.violation import BASELINE, Violation, baseline_text, read_baseline, violations
-from agentforge.conformance.output.imports import fresh_imports, still_there
-from agentforge.conformance.output.sarif import to_sarif
+from agentforge.conformance import (
+    BASELINE,
+    CheckReport,
+    Finding,
+    Violation,
+    baseline_text,
+    check_names,
+    chosen_checks,
+    contracts_in,
+    finding_from,
+    fresh_imports,
+    line_reader,
+    project_files,
+    read_baseline,
+    run_checks,
+    still_there,
+    to_sarif,
+    violations,
+    with_commands,
+)
 from agentforge.errors import UsageError, VerificationFailed
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
 from agentforge.store.tasks.folders import ensure_agentforge_folder
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.views.yaml_text import dump
 from agentforge.workspace.git.queries import working_files
 from agentforge.workspace.git.repository import Git

@@ -14,14 +14,21 @@ from agentforge.app.conformance.check_run import close, is_of_rule, known, lines
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
-from agentforge.conformance.contracts.code_contract import with_commands
-from agentforge.conformance.engine.catalogue import chosen_checks
-from agentforge.conformance.engine.check_engine import CheckReport, contracts_in, run_checks
-from agentforge.conformance.engine.violation import BASELINE, Violation, read_baseline, violations
+from agentforge.conformance import (
+    BASELINE,
+    CheckReport,
+    Violation,
+    chosen_checks,
+    contracts_in,
+    read_baseline,
+    run_checks,
+    violations,
+    with_commands,
+)
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
 from agentforge.store.log.clock import utc_now
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
 

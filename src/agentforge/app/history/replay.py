@@ -33,7 +33,7 @@ from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
 from agentforge.store.log.records import Record
 from agentforge.store.tasks.folders import find_task
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.workspace.git.newrepo import shadow, shadow_index
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.process import Completed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.pictures import BlobStore
+from agentforge.agent import BlobStore
 from agentforge.app.tasks.added_stages import stages_by_record
 from agentforge.app.tasks.delivered_trees import with_delivered
 from agentforge.canonical import canonical_bytes
@@ -29,8 +29,7 @@ from agentforge.proof.contents import blob, unpacked
 from agentforge.proof.files import Files
 from agentforge.proof.report import Check, told
 from agentforge.safety.text.redaction import known_secrets
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig, detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Preference, choose

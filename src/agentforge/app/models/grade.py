@@ -37,7 +37,7 @@ from agentforge.pipeline.small_models.reading.choices import (
 )
 from agentforge.pipeline.small_models.refactoring.splices import Unusable, answer_in, spliced
 from agentforge.store.log.files import replace_file
-from agentforge.suite.test_environment import Edits, Rig
+from agentforge.suite import Edits, Rig
 from agentforge.testing.plan import TestPlan
 from agentforge.verification.examples.claims import Claim, claims_in
 from agentforge.verification.examples.plain_answers import CallResult

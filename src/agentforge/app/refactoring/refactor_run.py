@@ -24,8 +24,7 @@ from agentforge.python_refactoring import (
     plan_of,
     read_project,
 )
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.suite import Edits, Rig, detect, run_tree
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose

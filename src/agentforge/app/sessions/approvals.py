@@ -28,7 +28,7 @@ from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
-from agentforge.session import modes
+from agentforge.session import LOOKING_MODES, only_looking
 from agentforge.store.log.clock import utc_now
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.approval import decide_tool, refusal
@@ -78,7 +78,7 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
     """
     if tool.effect in ("submit", "ask"):
         return None
-    if workshop.work_mode in modes.LOOKING_MODES and not modes.only_looking(tool, arguments):
+    if workshop.work_mode in LOOKING_MODES and not only_looking(tool, arguments):
         return Refusal(reason=f"{workshop.work_mode} mode changes nothing")
     policy, desk = workshop.policy(), workshop.desk
     decision = decide_tool(tool, arguments, policy)

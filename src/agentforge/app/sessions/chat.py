@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.agent.pictures import kept_pictures
+from agentforge.agent import kept_pictures
 from agentforge.app.composition.project import UNTRUSTED
 from agentforge.app.sessions.approvals import put_plan
 from agentforge.app.sessions.commands import run_own
@@ -29,8 +29,7 @@ from agentforge.frozen import dataclass
 from agentforge.hooks import Outcome
 from agentforge.messages import Picture
 from agentforge.safety.text.redaction import redact
-from agentforge.session.performer import run_turn
-from agentforge.session.runtime import SessionRuntime
+from agentforge.session import SessionRuntime, run_turn
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import forget
 

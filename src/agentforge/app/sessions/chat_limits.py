@@ -12,7 +12,7 @@ from agentforge.context.minimal import tool_tokens
 from agentforge.errors import UsageError
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Talk
-from agentforge.session.decide import TurnRules
+from agentforge.session import TurnRules
 from agentforge.tokens import count_tokens
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.deferral import sent

@@ -64,11 +64,27 @@ def last_session(environ: Mapping[str, str], *, cwd: Path) -> str:
 
     Raises:
         UsageError: there is none.
+        IntegrityError: it cannot be read; an older one is not taken in its place.
     """
-    found = [row for row in all_sessions(environ, cwd=cwd) if not row.problem]
+    found = [row for row in all_sessions(environ, cwd=cwd) if not row.problem or _worked_in(environ, row, cwd)]
+    if found and found[0].problem:
+        session_id = found[0].session_id
+        raise IntegrityError(
+            f"the session that was used last, {session_id}, cannot be read: {found[0].problem}",
+            hint=f"agentforge sessions fork {session_id} begins a new one with what can be read of it, "
+            "or choose another with --resume",
+        )
     if not found:
         raise UsageError(f"no session was started in {cwd}", hint="begin one without --continue")
     return found[0].session_id
+
+
+def _worked_in(environ: Mapping[str, str], row: SessionRow, cwd: Path) -> bool:
+    """Whether a session that cannot be read began in that folder; one whose beginning is lost did nowhere."""
+    try:
+        return not row.imported and folder_of_session(environ, row.session_id) == cwd
+    except (OSError, ValueError, IntegrityError):
+        return False
 
 
 def folder_of_session(environ: Mapping[str, str], text: str) -> Path | None:

@@ -22,7 +22,7 @@ from agentforge.config.settings import Settings
 from agentforge.events.kinds import BackgroundEnded, Event, UserRan
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
-from agentforge.session.reach import box_of
+from agentforge.session import box_of
 from agentforge.toolbox.processes.shell import SESSION_TOOL
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present

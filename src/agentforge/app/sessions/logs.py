@@ -13,7 +13,7 @@ from agentforge import __version__
 from agentforge.app.sessions.checkpoints import talk_value
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
-from agentforge.errors import IntegrityError, UsageError
+from agentforge.errors import IntegrityError, LockedError, UsageError
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Talk
@@ -80,6 +80,9 @@ def open_log(options: ChatOptions, *, settings: Settings, environ: Mapping[str, 
         log = RunLog.open(sessions.run_folder(data, session_id), clock=utc_now, views=SessionViews)
     except IntegrityError as error:
         error.hint = f"agentforge sessions fork {session_id} begins a new session with what can be read of it"
+        raise
+    except LockedError as error:
+        error.hint = f"{error.hint}, or begin another session without --continue and --resume"
         raise
     if not Path(log.state.identity.repo).is_dir():
         log.close()

@@ -18,6 +18,7 @@ from agentforge.frozen import dataclass
 from agentforge.messages import Picture
 from agentforge.safety.text.boundary import wrap
 from agentforge.tools.base import ToolError
+from agentforge.workspace.files.file_access import decoded
 from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _MENTION = re.compile(r"(?<![\w@/.])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<bare>[^\s@\"'`,;()\[\]{}<>]+))")
+_LIKE_A_PATH = re.compile(r"/|\.\w{1,4}$")
 _MOST_BYTES = 20_000_000
 
 
@@ -90,6 +92,8 @@ def notes_of(text: str, root: Path, *, resource: Read = lambda _name: None) -> N
             notes += [note] if note else []
             sources |= {"repository"} if note else set()
             shown.append(line)
+        elif _LIKE_A_PATH.search(name):
+            shown.append(f"@{name}: there is no such file, nothing went along")
     return Notes(notes=tuple(notes), shown=tuple(shown), sources=tuple(sorted(sources)), pictures=tuple(pictures))
 
 
@@ -179,14 +183,14 @@ def _file(place: Path, name: str) -> tuple[str, str]:
             data = stream.read(_MOST_BYTES + 1)
     except OSError as exc:
         return "", f"@{name}: cannot be read: {exc.strerror}"
-    if b"\0" in data:
-        return "", f"@{name}: not a text, left out"
     if len(data) > _MOST_BYTES:
         raise UsageError(
             f"@{name} has {place.stat().st_size:,} bytes, {_MOST_BYTES:,} at most",
             hint=f"write {name} without the @ and say which part matters; the agent can search and read it",
         )
-    text = data.decode("utf-8", "replace")
+    text = decoded(data)
+    if text is None:
+        return "", f"@{name}: not a text, left out"
     count = len(text.splitlines())
     return f'<file path="{name}">\n{text}\n</file>', f"@{name}: {count:,} line{'s' * (count != 1)}"
 

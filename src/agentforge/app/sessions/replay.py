@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.frozen import dataclass
-from agentforge.session.replay import Difference, replay
+from agentforge.session import Difference, replay_turns
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.reader import read
 from agentforge.store.sessions.folders import find_session, run_folder
@@ -40,5 +40,5 @@ def replay_session(text: str, *, settings: Settings, environ: Mapping[str, str])
     folder = run_folder(data, session_id)
     records = [(record.seq, record.at, record.event) for record in read(folder)]
     blobs = Blobs(folder / "blobs")
-    requests, difference = replay(records, request_of=blobs.get, loop_limit=int(settings.number("loop_limit")))
+    requests, difference = replay_turns(records, request_of=blobs.get, loop_limit=int(settings.number("loop_limit")))
     return ReplayedSession(session_id=session_id, records=len(records), requests=requests, difference=difference)

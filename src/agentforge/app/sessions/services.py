@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.model_call import shown_message
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec, shown_message
 from agentforge.app.composition import assembly as wiring
 from agentforge.app.sessions.approvals import judged, policy_of, rules_of
 from agentforge.app.sessions.chat_limits import Sizing
@@ -29,11 +28,7 @@ from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.permission import Rule
 from agentforge.safety.text.redaction import known_secrets, redact
-from agentforge.session import modes
-from agentforge.session.compaction import compacted
-from agentforge.session.modes import bare_prompt, system_prompt
-from agentforge.session.reach import tool_context
-from agentforge.session.runtime import SessionRuntime
+from agentforge.session import SessionRuntime, bare_prompt, compacted, offered, system_prompt, tool_context
 from agentforge.store.log.run_log import RunLog
 from agentforge.tools.base import Tool, ToolContext
 from agentforge.tools.dispatch.deferral import searchable, sent
@@ -198,7 +193,7 @@ class Workshop:
 
     def tools(self) -> dict[str, Tool]:
         """What may be called now."""
-        tools = modes.offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
+        tools = offered(self.shed.with_others(self.all_tools), work_mode=self.work_mode)
         return searchable(self.around.offered(tools), found=self.log.state.talk.settings.get("found_tools"))
 
     @cached_property

@@ -22,9 +22,7 @@ from agentforge.config.suite_record import Suite, last_run
 from agentforge.errors import AgentForgeError, ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.store.log.files import storage_error
-from agentforge.suite.detection import detect
-from agentforge.suite.test_counts import Counted, count_tests
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Counted, Rig, count_tests, detect
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes import process

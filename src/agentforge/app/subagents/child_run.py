@@ -24,10 +24,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.policy.decision import Policy
-from agentforge.session import modes
-from agentforge.session.decide import SPAWNS
-from agentforge.session.modes import subagent_prompt
-from agentforge.session.subagents import Subagent, run_child_turn
+from agentforge.session import PLAN_TOOLS, SPAWNS, Subagent, offered, run_child_turn, subagent_prompt
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
@@ -117,10 +114,10 @@ class ChildWorkshop(Workshop):
         mine = {
             name: tool if allowed is None else replace(tool, deferred=False)  # who names tools wants them described
             for name, tool in self._parent.tools().items()
-            if not name.startswith(SPAWNS) and name not in modes.PLAN_TOOLS and (allowed is None or name in allowed)
+            if not name.startswith(SPAWNS) and name not in PLAN_TOOLS and (allowed is None or name in allowed)
         }
         found = self.log.state.talk.settings.get("found_tools")
-        return searchable(modes.offered(mine, work_mode=self.work_mode), found=found)
+        return searchable(offered(mine, work_mode=self.work_mode), found=found)
 
     @cached_property
     def sizing(self) -> Sizing:

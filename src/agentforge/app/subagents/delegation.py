@@ -11,14 +11,11 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, cast
 
-from agentforge.agent.limits import exhausted
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec, exhausted
 from agentforge.app.subagents.swarm import fan_out
 from agentforge.events.kinds import ChildFinished, ChildStarted, Event
 from agentforge.events.state.run_state import RunState
-from agentforge.session.decide import SPAWNS
-from agentforge.session.subagents import Subagent, defined, own_subagents, tool_of
-from agentforge.session.together import run_together
+from agentforge.session import SPAWNS, Subagent, defined, own_subagents, run_together, tool_of
 from agentforge.tools.base import Observation, Tool, ToolError, failed
 from agentforge.tools.dispatch.arguments import check_arguments, parse_arguments
 

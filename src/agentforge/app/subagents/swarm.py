@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.errors import ConflictError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.session.subagents import Subagent
-from agentforge.session.together import side_by_side
+from agentforge.session import Subagent, side_by_side
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes
 
 if TYPE_CHECKING:

@@ -20,9 +20,7 @@ from agentforge.globs import matches
 from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.policy.permission import read_rule
-from agentforge.session.modes import prompt
-from agentforge.session.subagents import Subagent
-from agentforge.session.together import side_by_side
+from agentforge.session import Subagent, prompt, side_by_side
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import run_folder

@@ -11,8 +11,7 @@ from agentforge.app.sessions.services import Workshop
 from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import WritersMerged
 from agentforge.frozen import dataclass
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.suite import Rig, detect, run_tree
 from agentforge.testing.outcome import SuiteRun
 from agentforge.tools.base import Observation
 from agentforge.workspace.git.repository import Git

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from agentforge.agent.limits import exhausted
+from agentforge.agent import exhausted
 from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.run_inputs import program_versions
 from agentforge.app.composition.run_result import RunResult

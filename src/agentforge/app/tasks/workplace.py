@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agentforge.agent.pictures import BlobStore
+from agentforge.agent import BlobStore
 from agentforge.app.composition.run_inputs import scratch_of
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished

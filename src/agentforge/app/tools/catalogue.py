@@ -20,7 +20,7 @@ from agentforge.app.tools.servers import has_servers, servers_of
 from agentforge.config.paths import config_dir, data_dir, project_tops
 from agentforge.config.trust import trusted
 from agentforge.errors import RepositoryError
-from agentforge.session.modes import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
+from agentforge.session import BARE_TOOLS, BUILD_TOOLS, PLAN_TOOLS, SELDOM_CALLED
 from agentforge.toolbox.processes.shell import PLAIN_TOOL, SESSION_TOOL
 from agentforge.tools.base import Loaded, Tool
 from agentforge.tools.custom.definition import load_tools

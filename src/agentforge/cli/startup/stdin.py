@@ -8,13 +8,14 @@ import stat
 import sys
 
 from agentforge.errors import UsageError
+from agentforge.workspace.files.file_access import decoded
 
 MOST_BYTES = 20_000_000
 _PATIENCE_S = 0.2
 
 
 def piped_text(*, waits: bool) -> str:
-    """Read standard input to its end, as UTF-8; "" at a terminal.
+    """Read standard input to its end, as text; "" at a terminal.
 
     Args:
         waits: the text is wanted. Else a pipe or socket that stays silent for a moment is left alone.
@@ -35,17 +36,18 @@ def piped_text(*, waits: bool) -> str:
 
 
 def as_text(data: bytes) -> str:
-    """What came over standard input as text.
+    """What came over standard input as text, also where it is UTF-16 or Latin-1.
 
     Raises:
         UsageError: it is no text.
     """
-    if b"\0" in data:
+    text = decoded(data)
+    if text is None:
         raise UsageError(
             f"standard input holds binary data ({len(data):,} bytes), and only text can be handed over",
             hint="put it into a file of the project and name the file: the agent can look at it with commands",
         )
-    return data.decode("utf-8", "replace")
+    return text
 
 
 def _speaks(descriptor: int) -> bool:

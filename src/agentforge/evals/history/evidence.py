@@ -13,7 +13,7 @@ from agentforge.errors import SandboxError, ToolchainError
 from agentforge.evals.history.commits import History, HistoryCommit
 from agentforge.evals.trials.hidden import rig_at
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun
 from agentforge.verification.counterexamples.patience import impatient, seconds_of_tests
 from agentforge.verification.source.test_hashes import test_hashes

@@ -22,7 +22,7 @@ from agentforge.evals.trials.play import SCRIPTED
 from agentforge.evals.trials.results import FILE, append
 from agentforge.evals.trials.task import HONEST, EvalTask
 from agentforge.evals.trials.task_pool import Processes, play_apart
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 
 Outcome = Literal["delivered", "refused", "left out"]
 

@@ -25,7 +25,7 @@ from agentforge.evals.trials.hidden import failures_by, rig_at, rig_of
 from agentforge.evals.trials.task import FILE
 from agentforge.models import Model
 from agentforge.safety.text.hygiene import clean
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 
 LEFT_OUT = "left-out.txt"
 UNEDITED = "unedited"

@@ -12,8 +12,7 @@ from pathlib import Path
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.evals.trials.test_files import holds_tests, python_patterns
-from agentforge.suite.detection import detect
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, detect, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import choose

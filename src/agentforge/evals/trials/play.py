@@ -30,7 +30,7 @@ from agentforge.evals.trials.task import HONEST, EvalTask, task_of
 from agentforge.evals.trials.verdict import Ending, TrialQuestion, judge
 from agentforge.events.kinds import Event, ToolStarted
 from agentforge.events.state.run_state import RunState
-from agentforge.suite.detection import detect
+from agentforge.suite import detect
 from agentforge.workspace.git.newrepo import init_repository
 from agentforge.workspace.git.repository import Git
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from agentforge.agent.limits import WARN_AFTER, repetitions
+from agentforge.agent import WARN_AFTER, repetitions
 from agentforge.context.budget import bounded, one_line, short_error
 from agentforge.context.printed import WAYS_TO_SEE
 from agentforge.context.render import render

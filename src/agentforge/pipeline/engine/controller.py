@@ -8,11 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal, cast
 
-from agentforge.agent.drive import Log, drive
-from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool
-from agentforge.agent.model_call import perform_call_model
-from agentforge.agent.perform import perform_finish_step, perform_tool
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import (
+    AgentSpec,
+    CallModel,
+    Effect,
+    FinishStep,
+    Log,
+    RunTool,
+    drive,
+    perform_call_model,
+    perform_finish_step,
+    perform_tool,
+)
 from agentforge.canonical import canonical_bytes
 from agentforge.context.sections import Section, row_of, section_of, without_secrets
 from agentforge.errors import ModelError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentforge.agent.decide import decide_turn
-from agentforge.agent.effects import Effect, Stop
+from agentforge.agent import Effect, Stop, decide_turn
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState

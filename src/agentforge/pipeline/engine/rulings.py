@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.disputes import BASE, Ruling, overruled_tests, rulings, set_aside
-from agentforge.pipeline.facts.examples import stands_in, wanted_in
+from agentforge.pipeline.facts.examples import stands_in
 from agentforge.pipeline.model.scope import superseded_tests
 from agentforge.pipeline.model.stage import items
 from agentforge.verification.examples.assertions import assertions, contradicts, with_result
@@ -49,7 +49,7 @@ def parts_of_examples(examples: Iterable[str], state: RunState) -> list[str]:
 
 
 def _claims_of(text: str, state: RunState) -> tuple[Claim, ...]:
-    return claims_in(wanted_in(text, state.brief.request))
+    return claims_in(text)
 
 
 def amended(path: str, data: bytes, state: RunState) -> bytes:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema

@@ -133,7 +133,7 @@ def _run_tests(tests: tuple[str, ...], state: RunState, runtime: Runtime) -> Obs
 
 
 def _run_checks(paths: tuple[str, ...], state: RunState, runtime: Runtime) -> Observation:
-    from agentforge.conformance.engine.report import report_for_agent
+    from agentforge.conformance import report_for_agent
     from agentforge.pipeline.facts.conformance_facts import compared
 
     tree = runtime.guard.tree()

@@ -11,9 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from agentforge.agent.decide import decide_turn
-from agentforge.agent.effects import CallModel, Effect, FinishStep
-from agentforge.agent.limits import exhausted
+from agentforge.agent import CallModel, Effect, FinishStep, decide_turn, exhausted
 from agentforge.canonical import digest_value
 from agentforge.events.fold.delivered import judged
 from agentforge.events.fold.revisits import fact_key

@@ -11,11 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from agentforge.agent.effects import CallModel, Effect, FinishStep
-from agentforge.agent.limits import exhausted, time_left_s
-from agentforge.agent.model_call import perform_call_model
-from agentforge.agent.perform import perform_finish_step
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import (
+    AgentSpec,
+    CallModel,
+    Effect,
+    FinishStep,
+    exhausted,
+    perform_call_model,
+    perform_finish_step,
+    time_left_s,
+)
 from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import counted_limit, one_line
@@ -52,7 +57,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, Stage, texts
 from agentforge.safety.text.redaction import redact
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy

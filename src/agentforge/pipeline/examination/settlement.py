@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from agentforge.agent.reply import last_artifact_in
+from agentforge.agent import last_artifact_in
 from agentforge.pipeline.model.stage import Json, items
 
 DISPUTED = "disputed"

@@ -9,20 +9,20 @@ from typing import Any
 from agentforge.events.state.attempt import Reopening
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.disputes import BASE, GIVEN
-from agentforge.pipeline.facts.examples import asserted_in
+from agentforge.pipeline.facts.asserted_examples import asserted_examples
 from agentforge.pipeline.facts.source_findings import words_of_people
 from agentforge.pipeline.facts.test_adequacy import mutant_text
 from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.ledger.asks import asks_of
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_scope, product_symbols, superseded_tests, vanished_names
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite
-from agentforge.suite.test_environment import run_tree
+from agentforge.suite import run_tree
 from agentforge.testing.coverage import bits_of, traced_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.counterexamples.mutants import killed_by
-from agentforge.verification.effects.observed_effects import clauses
 from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.test_hashes import test_functions
 from agentforge.verification.stages.front import Suite, measure_red
@@ -60,12 +60,11 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     sources = "\n\0\n".join(
         stated_in(path, (runtime.git.show(tree, path) or b"").decode("utf-8", "replace")) for path in paths
     )
-    examples = texts(state.work.artifacts.get("intake", {}).get("examples"))
     rows = [row for row in items(facts["tests"]) if str(row["id"]).partition("::")[0] in fresh]
     added = _judged(rows, state.review.reopened, runtime, work=work, files=fresh)
     listed = {mutant_text(row) for row in state.review.reopened.findings if row.get("rule") == "survivor"}
     answers = [row for row in items(draft.get("equivalent_mutants")) if row.get("mutant") in listed]
-    facts["examples"] = [{"text": text, "found": asserted_in(text, sources)} for text in examples]
+    facts["examples"] = asserted_examples(state, rig, sources)
     facts |= {"added": {"changed": touched, "equivalents": len(answers), "tests": added}}
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
 
@@ -185,10 +184,10 @@ def _reach(source: bytes, test: str, count: int) -> tuple[int, int]:
 
 
 def _shown(request: str, quotes: str) -> str:
-    """The request, or of a long one the clauses that share most words and numbers with the tests."""
+    """The request, or of a long one the asks that share most words and numbers with the tests."""
     if len(request) <= _WHOLE:
         return " ".join(request.split())
     wanted = set(_WORD.findall(quotes))
-    parts = [one for one in clauses(request) if one.text.strip()]
-    best = sorted(parts, key=lambda one: -len(wanted & set(_WORD.findall(one.text))))[:_SENTENCES]
-    return " ... ".join(" ".join(one.text.split()) for one in sorted(best, key=lambda one: one.start))[:_WHOLE]
+    parts = [request[one.start : one.end] for one in asks_of(request)]
+    ranked = sorted(range(len(parts)), key=lambda place: -len(wanted & set(_WORD.findall(parts[place]))))
+    return " ... ".join(" ".join(parts[place].split()) for place in sorted(ranked[:_SENTENCES]))[:_WHOLE]

@@ -7,21 +7,22 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from agentforge.conformance.contracts.code_contract import with_commands
-from agentforge.conformance.engine.catalogue import chosen_checks
-from agentforge.conformance.engine.check_engine import (
+from agentforge.conformance import (
+    Check,
     CheckReport,
     Comparison,
+    Site,
+    chosen_checks,
     compare,
     contracts_in,
     own_files,
     run_checks,
+    with_commands,
 )
-from agentforge.conformance.engine.site import Check, Site
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import texts
-from agentforge.suite.test_environment import fresh_checkout
+from agentforge.suite import fresh_checkout
 
 
 def compared(

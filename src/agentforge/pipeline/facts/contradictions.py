@@ -8,12 +8,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.symbols import Symbol
 from agentforge.pipeline.engine.disputes import BASE, GIVEN, REQUEST
+from agentforge.pipeline.facts.definitions import defines
 from agentforge.pipeline.facts.examples import literals
+from agentforge.pipeline.facts.time_limits import bounded_rig
+from agentforge.pipeline.ledger.asks import asks_of
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.stage import items
-from agentforge.verification.effects.observed_effects import clauses, wanted_part
+from agentforge.pipeline.model.stage import Json, items
+from agentforge.suite import Edits, Rig, run_tree
 from agentforge.verification.examples.assertions import (
     Assertion,
     assertions,
@@ -23,9 +28,9 @@ from agentforge.verification.examples.assertions import (
 )
 from agentforge.verification.examples.assertions_after_steps import Played, played
 from agentforge.verification.examples.claims import Claim, claims_in, is_literal, literal, names_of, spelling
+from agentforge.verification.examples.plain_check import claim_looks
 from agentforge.workspace.code.relevance import is_test_path
 
-_LONGEST = 4000
 _LEAST = 2
 """Values that a clause and a test must share before they speak of the same thing."""
 _FILES = 200
@@ -41,7 +46,7 @@ class Stated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContradictionFound:
-    """A clause of the request that names values, the result last."""
+    """An ask of the request that names values, the result last."""
 
     values: tuple[str, ...]
     sentence: str
@@ -50,8 +55,9 @@ class ContradictionFound:
 def disputes(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
     """The calls of which the request and a test state different results.
 
-    Read are the user's own tests, and the tests of the base. A test of the base that asserts what the request itself tells of
-    today is no dispute: the request speaks of both results.
+    Read are the user's own tests, and the tests of the base. A test of the base that asserts a result that the request names
+    beside its own is no dispute: the request speaks of both. Neither is a test of the user's that fails at the base because the
+    base gives what the request says: then the request reports that.
 
     Returns:
         {call, results: [{returns, raises, sides: [{by, where, quote, path, test, fixed}]}]}, the request's results first.
@@ -65,7 +71,47 @@ def disputes(state: RunState, runtime: Runtime) -> list[dict[str, object]]:
         sources[path] = (BASE, data)
     rows = found_in(state.brief.request, stated, sources)
     known = {side["quote"] for row in rows for result in items(row["results"]) for side in items(result["sides"])}
-    return [*rows, *(row for row in found_after(state.brief.request, told, sources) if not _quotes(row) & known)]
+    rows += [row for row in found_after(state.brief.request, told, sources) if not _quotes(row) & known]
+    return [row for row in rows if not _given_by_base(row, state, runtime)]
+
+
+def _given_by_base(row: Mapping[str, object], state: RunState, runtime: Runtime) -> bool:
+    """Whether the base gives one of the results that the request states, so that it reports that one of today.
+
+    Where only the request states results, its calls are made; where a test of the user's states another one, that is run.
+    """
+    results = items(row["results"])
+    sides = [side for result in results for side in items(result["sides"]) if side.get("path")]
+    tests = [f"{side['path']}::{side['test']}" for side in sides if side["by"] == GIVEN]
+    if sides and not tests:
+        return False
+    try:
+        rig, tree = bounded_rig(state, runtime), runtime.git.tree_of(state.identity.base_commit)
+        if not sides:
+            return _gives_one_of(results, str(row["call"]), rig, tree, runtime)
+        run = run_tree(rig, tree, tests=tests, edits=Edits(files=dict(runtime.supplied)))
+    except ToolchainError:
+        return False
+    told = [one.failure.text for one in run.outcomes.values() if one.failure is not None]
+    value = str(results[0].get("raises") or results[0].get("returns"))
+    return bool(told) and all(_names(text, value) for text in told)
+
+
+def _gives_one_of(results: Sequence[Json], call: str, rig: Rig, tree: str, runtime: Runtime) -> bool:
+    """Whether a call gives one of some results on a tree; not where nothing of its name is defined there."""
+    if not rig.plan.interpreter:
+        return False
+    files = [path for path in _files_with(names_of(call), tree, runtime) if not is_test_path(path)]
+    read = rig.read(tree)
+    symbols = [
+        Symbol(name=name, file=path, kind="function", signature="")
+        for path in files[:_FILES]
+        for name in names_of(call)
+        if defines(path, name, read(path) or b"", exactly=True)
+    ]
+    said = [Claim(call=call, returns=str(one["returns"]), raises=str(one["raises"]), asked=True) for one in results]
+    looks = claim_looks(rig, tree, said, symbols=symbols, base_tree=tree)
+    return any(not one.wrong and not one.unchecked for one in looks)
 
 
 def found_in(
@@ -88,7 +134,7 @@ def found_in(
             _add(results, one.claim.returns, one.claim.raises, side)
         for by, data, found in read:
             against = [item for item in said if call in found.calls and contradicts(found, item.claim)]
-            if len(against) < len(said) or (by == BASE and _told_of_today(request, found)):
+            if len(against) < len(said) or (by == BASE and _names_both(request, said[0].claim.call, found)):
                 continue
             _add(results, found.returns, found.raises, _side(by, data, found, said[0].claim))
         if len(results) > 1:
@@ -98,19 +144,19 @@ def found_in(
 
 
 def told_in(request: str) -> list[ContradictionFound]:
-    """The clauses of a request that tell what comes of some values: "after add('a', 1) and add('b', -3) it is -2"."""
+    """The asks of a request that tell what comes of some values: "after add('a', 1) and add('b', -3) it is -2"."""
     found = []
-    for part in clauses(request):
-        values = literals(part.text.strip().rstrip(".!?"))
-        if part.tense in ("wanted", "plain") and len(values) > _LEAST:
-            found.append(ContradictionFound(values=tuple(values), sentence=" ".join(part.text.split())))
+    for text in _asks(request):
+        values = literals(text.strip().rstrip(".!?"))
+        if len(values) > _LEAST:
+            found.append(ContradictionFound(values=tuple(values), sentence=" ".join(text.split())))
     return found
 
 
 def found_after(
     request: str, told: Sequence[ContradictionFound], sources: Mapping[str, tuple[str, bytes]]
 ) -> list[dict[str, object]]:
-    """The disputes over what comes of several steps: a clause and a test name the very same values and then another result.
+    """The disputes over what comes of several steps: an ask and a test name the very same values and then another result.
 
     What the test asks must stand in the request by its name.
     """
@@ -126,7 +172,11 @@ def found_after(
                 if item.values[:count] == one.inputs and len(item.values) == count + len(one.expected)
             ]
             against = [item for item in said if item.values[count:] != one.expected]
-            if not against or len(against) < len(said) or (by == BASE and _told_of_today(request, one.assertion)):
+            if (
+                not against
+                or len(against) < len(said)
+                or (by == BASE and _names_both(request, one.name, one.assertion))
+            ):
                 continue
             wanted = _result_of(against[0].values[count:], one.assertion)
             rows.append(_row_after(against[0], one, wanted, by=by, data=data))
@@ -175,7 +225,7 @@ def _quotes(row: Mapping[str, object]) -> set[object]:
 
 
 def _words(stated: Sequence[Stated], told: Sequence[ContradictionFound]) -> set[str]:
-    """What test files are looked for by: the names of the calls, and the longest value of each clause."""
+    """What test files are looked for by: the names of the calls, and the longest value of each ask."""
     names = {name.rpartition(".")[2] for one in stated for name in names_of(one.claim.call)}
     return names | {max(one.values, key=len) for one in told}
 
@@ -202,33 +252,49 @@ def _says_its_input(call: ast.expr) -> bool:
 
 
 def stated_in(request: str) -> list[Stated]:
-    """The results of calls that a request states as wanted, each with its sentence."""
-    parts = [one.text for one in clauses(request) if one.tense in ("wanted", "plain")]
-    wanted = wanted_part(request)
-    found = claims_in(wanted) if len(wanted) <= _LONGEST else [one for part in parts for one in claims_in(part)]
-    kept = [one for one in found if _says_its_input(ast.parse(one.call, mode="eval").body)]
-    return [Stated(claim=one, sentence=_sentence(one, parts, request)) for one in dict.fromkeys(kept)]
+    """The results of calls that a request states, each with its sentence."""
+    parts = _asks(request)
+    found = [
+        Stated(claim=one, sentence=" ".join(part.split()))
+        for part in parts
+        for one in claims_in(part)
+        if _says_its_input(ast.parse(one.call, mode="eval").body)
+    ]
+    return list({one.claim: one for one in reversed(found)}.values())[::-1]
 
 
-def _sentence(claim: Claim, parts: Sequence[str], request: str) -> str:
-    """The clause of the request that states a result; the whole request where it cannot be told."""
-    found = [part for part in parts if len(part) <= _LONGEST and claim in claims_in(part)]
-    return " ".join((found[0] if found else request).split())
+def _names_both(request: str, call: str, one: Assertion) -> bool:
+    """Whether the asks that speak of a call, or those beside them, also name the result that a test asserts.
+
+    "gives 3, it should be 4", "4 instead of 3": then the request knows of it, and says what becomes of it.
+    """
+    parts = _asks(request)
+    places = [number for number, text in enumerate(parts) if call in " ".join(text.split())]
+    near = {place for number in places for place in (number - 1, number, number + 1) if 0 <= place < len(parts)}
+    said = "\n".join(parts[place] for place in sorted(near)).replace(call, " ")
+    return _names(said, one.raises or one.returns)
 
 
-def _told_of_today(request: str, one: Assertion) -> bool:
-    """Whether the request itself tells of the asserted result as today's: "gives 3, it should be 4", "4 instead of 3"."""
-    shown = one.raises or one.returns
-    today = " ".join(part.text for part in clauses(request) if part.tense in ("observed", "open"))
-    return re.search(rf"(?<![\w.]){re.escape(shown)}(?![\w.]*\w)", today) is not None
+def _names(text: str, value: str) -> bool:
+    """Whether a text names a value, and not only as a piece of a longer word or number."""
+    return re.search(rf"(?<![\w.]){re.escape(value)}(?![\w.]*\w)", text) is not None
+
+
+def _asks(request: str) -> list[str]:
+    return [request[one.start : one.end] for one in asks_of(request)]
 
 
 def _tests_of_base(
     state: RunState, runtime: Runtime, names: set[str], *, besides: set[str]
 ) -> Iterator[tuple[str, bytes]]:
     """The Python test files of the base that hold one of the names."""
-    words = [part for name in sorted(names) for part in ("-e", name)]
-    done = runtime.git.command.run("grep", "-l", "-z", "-I", "-F", *words, state.identity.base_commit, "--", "*.py")
-    listed = [one.removeprefix(f"{state.identity.base_commit}:") for one in os.fsdecode(done.output).split("\0") if one]
+    listed = _files_with(sorted(names), state.identity.base_commit, runtime)
     for path in [path for path in listed if is_test_path(path) and path not in besides][:_FILES]:
         yield path, runtime.git.show(state.identity.base_commit, path) or b""
+
+
+def _files_with(names: Sequence[str], tree: str, runtime: Runtime) -> list[str]:
+    """The Python files of a tree that hold one of the names."""
+    words = [part for name in names for part in ("-e", name)]
+    done = runtime.git.command.run("grep", "-l", "-z", "-I", "-F", *words, tree, "--", "*.py")
+    return [one.removeprefix(f"{tree}:") for one in os.fsdecode(done.output).split("\0") if one]

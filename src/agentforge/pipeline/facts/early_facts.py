@@ -11,7 +11,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.rulings import parts_of_examples
 from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
-from agentforge.pipeline.facts.examples import stands_in, told_in, wanted_in
+from agentforge.pipeline.facts.examples import is_kept, stands_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.ledger.placement import standing_examples
@@ -113,9 +113,7 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
         "existing": [path for path in named if path in present],
         "missing": [path for path in named if path not in present],
         "symbols": symbols,
-        "examples": [
-            {"text": text, "found": told_in(wanted_in(text, state.brief.request), criteria)} for text in examples
-        ],
+        "examples": [{"text": text, "found": is_kept(text, criteria)} for text in examples],
         "dependency_cycle": _circle(draft, state, runtime),
         "claims": split_facts(state, draft),
     }

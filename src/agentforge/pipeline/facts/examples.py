@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agentforge.frozen import dataclass
-from agentforge.pipeline.ledger.asks import blocks_of
-from agentforge.verification.effects.observed_effects import is_observed, wanted_part
+from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.placeholders import placeholder_in
 from agentforge.verification.examples.stated_values import unescaped
 
@@ -21,11 +20,7 @@ _BARE = re.compile(r"['\"\\]")
 """What a code span without any literal holds when it is no code but plain text."""
 _CONSTANTS = ("None", "True", "False", "null", "undefined", "true", "false", "NaN", "nil")
 """A test asserts these without writing them."""
-_SPAN = re.compile(r"(`+)[^`]+\1")
-_CALL = re.compile(r"[\w.$]*\w\([^()]*\)")
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_PROSE = 7
-"""Words beside code and values from which an example is a sentence: the longest examples of real requests have six."""
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _TRIPLE = ("'" * 3, '"' * 3)
 _BREAK = r"(?:\s|\\n|[\"']\s*[\"'])+"
 """What a test may have where a line of the request breaks: white space, its escape, or the quotes of a text in two parts."""
@@ -36,38 +31,20 @@ def stands_in(example: str, request: str) -> bool:
     return bool(example.strip()) and _squeeze(example) in _squeeze(request)
 
 
-def observed_in(example: str, request: str) -> bool:
-    """Tell whether an example says nothing but what the code gives today: no expected result can be read from it."""
-    return is_observed(example, within=request)
-
-
-def is_sentence(example: str, request: str) -> bool:
-    """Tell whether an example is prose: it has many words beside its values and its code, and calls nothing with a value.
-
-    What is quoted as a whole, and a block of code, stays an example, however many words it has.
-    """
-    if any(f"{sign}{example.strip()}{sign}" in request for sign in "`'\"") or any(
-        _LITERAL.search(call) for call in _CALL.findall(example)
-    ):
-        return False
-    place = request.find(example.strip())
-    if any(one.start <= place < one.end and one.kind in ("code", "table") for one in blocks_of(request)):
-        return False
-    bare = _LITERAL.sub(" ", _CALL.sub(" ", _SPAN.sub(" ", example)))
-    return len(_WORD.findall(bare)) >= _PROSE
-
-
-def wanted_in(example: str, request: str) -> str:
-    """Give the part of an example that says what is wanted; "" when it only tells of today."""
-    return wanted_part(example, within=request)
-
-
 def told_in(example: str, criteria: Sequence[str]) -> bool:
     """Tell whether the criteria hold an example: its words, or every value that it names; one without values cannot be missed."""
     said = "\n".join(criteria)
     return stands_in(example, said) or all(
         any(_whole(one, f"{said}\n{unescaped(said)}") for one in _spellings(value)) for value in _values(example)
     )
+
+
+def is_kept(example: str, criteria: Sequence[str]) -> bool:
+    """Tell whether an example needs no further criterion: the criteria hold it, or the harness can run it itself.
+
+    What is run decides by its result; the base tells which results are only reported of today.
+    """
+    return bool(claims.claims_in(example) or claims_javascript.claims_in(example)) or told_in(example, criteria)
 
 
 def literals(example: str) -> list[str]:
@@ -78,19 +55,28 @@ def literals(example: str) -> list[str]:
     return [one.text for one in _values(example)]
 
 
-def asserted_in(example: str, stated: str) -> bool:
-    """Tell whether every value of the example occurs in what test files state, not just as a piece of a longer word or number.
-
-    An example without values cannot be checked this way and counts as asserted.
+def missing_in(example: str, stated: str) -> list[str]:
+    """The values of an example that do not occur in what test files state, or only as a piece of a longer word or number.
 
     Args:
         stated: what `stated_in` gives of each file.
     """
-    return all(_occurs(value, stated) for value in _values(example))
+    return [one.text for one in _values(example) if not _occurs(one, stated)]
+
+
+def asserted_in(example: str, stated: str) -> bool:
+    """Tell whether every value of the example occurs in what test files state; so it does where the example has none."""
+    return not missing_in(example, stated)
+
+
+def touched_in(example: str, stated: str) -> bool:
+    """Tell whether one of the texts of an example occurs in what test files state; so it does where it has none but numbers."""
+    told = [one for one in _values(example) if not _NUMBER.fullmatch(one.text)]
+    return not told or any(_occurs(one, stated) for one in told)
 
 
 def value_asserted_in(value: str, stated: str) -> bool:
-    """Tell whether a value without its quotes occurs in what test files state, as `asserted_in` does."""
+    """Tell whether a value without its quotes occurs in what test files state."""
     return _occurs(_Value(text=value, quoted=True), stated)
 
 

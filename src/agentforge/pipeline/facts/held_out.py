@@ -16,15 +16,14 @@ from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.disputes import refuted
 from agentforge.pipeline.engine.rulings import counts
-from agentforge.pipeline.facts.examples import wanted_in
 from agentforge.pipeline.facts.time_limits import bounded_rig
-from agentforge.pipeline.ledger.entries import context_of, ledger_of, reported
+from agentforge.pipeline.ledger.entries import context_of, ledger_of
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.ledger.promises import claims_of_asks, decided
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits
+from agentforge.suite import Edits
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
@@ -53,12 +52,8 @@ def unusable_examples(state: RunState, draft: Json) -> list[tuple[int, str]]:
 
 
 def _checked(state: RunState, draft: Json) -> list[dict[str, object]]:
-    """Each example of a specification, and whether it is a call of something declared with one result that can be compared.
-
-    What the request reports of today is no result that anybody wants, whoever copied it.
-    """
+    """Each example of a specification, and whether it is a call of something declared with one result that can be compared."""
     reader = _reader(draft)
-    today = reported(state.brief.request, reader)
     rows: list[dict[str, object]] = []
     claims: list[Claim] = []
     declared = {str(item.get("name", "")).split(".")[0] for item in product_symbols(draft)}
@@ -71,8 +66,6 @@ def _checked(state: RunState, draft: Json) -> list[dict[str, object]]:
             claims.append(claim)
             if not {*reader.names_of(claim.call)} & {*declared, *_module_names(draft)}:
                 row |= {"ok": False, "reason": f"{claim.call!r} calls nothing that the specification declares"}
-            elif outcome(claim) in today:
-                row |= {"ok": False, "reason": f"the request reports {claim.text!r} of today"}
             elif claim.requirement and claim.requirement not in ids:
                 row |= {"ok": False, "reason": f"{claim.requirement} of {claim.call!r} is not in the specification"}
         except ValueError as exc:
@@ -86,7 +79,10 @@ def _checked(state: RunState, draft: Json) -> list[dict[str, object]]:
 
 
 def claims_of(state: RunState) -> tuple[Claim, ...]:
-    """Everything that request and specification claim of single calls, each call once; not what a human's answer dropped."""
+    """Everything that request and specification claim of single calls; not what a human's answer dropped.
+
+    The request may give one call two results, today's and the new one; what it says of a call goes before the specification.
+    """
     spec = state.work.artifacts.get("spec", {})
     reader = _reader(spec)
     asks = ledger_of(state)
@@ -97,7 +93,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
             decided(
                 state, replace(context_of(one, state.brief.request, asks, reader), requirement=requirement, asked=True)
             )
-            for one in reader.claims_in(wanted_in(text, state.brief.request))
+            for one in reader.claims_in(text)
         ]
     hidden = {row.get("number") for row in _rows(state) if row.get("hidden")}
     answers = [
@@ -118,7 +114,13 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
                 call=one.call, returns=one.returns, raises=one.raises, requirement=requirement, hidden=number in hidden
             )
         )
-    return distinct(one for one in found if counts(one, state) and spelling(one.call) not in wrong)
+    counted = [one for one in found if counts(one, state) and spelling(one.call) not in wrong]
+    asked = {outcome(one): one for one in reversed(counted) if one.asked}
+    said = {spelling(one.call) for one in asked.values()}
+    return (
+        *reversed(asked.values()),
+        *distinct(one for one in counted if not one.asked and spelling(one.call) not in said),
+    )
 
 
 def shown_examples(state: RunState) -> str:

@@ -16,7 +16,7 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files
 from agentforge.pipeline.model.stage import Json, texts
-from agentforge.suite.test_environment import run_tree
+from agentforge.suite import run_tree
 from agentforge.testing.coverage import Traced, traced_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway

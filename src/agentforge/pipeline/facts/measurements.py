@@ -16,9 +16,9 @@ from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
 from agentforge.pipeline.facts import early_facts as early
 from agentforge.pipeline.facts.added_tests import measure_added, unmet_facts
+from agentforge.pipeline.facts.asserted_examples import asserted_examples
 from agentforge.pipeline.facts.conformance_facts import compared
 from agentforge.pipeline.facts.contradictions import disputes
-from agentforge.pipeline.facts.examples import asserted_in, wanted_in
 from agentforge.pipeline.facts.held_out import outside_facts
 from agentforge.pipeline.facts.impact import looked_at_first
 from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
@@ -29,7 +29,7 @@ from agentforge.pipeline.facts.source_findings import check_facts, deceptions, o
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
 from agentforge.pipeline.facts.test_adequacy import strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
-from agentforge.pipeline.ledger.placement import standing_examples, untold_values
+from agentforge.pipeline.ledger.placement import untold_values
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.revisits import is_open, is_opened_again
@@ -43,7 +43,7 @@ from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
-from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.suite import Rig, run_tree
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in
@@ -141,11 +141,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         ]
         facts, evidence = _measured_suite(state, runtime, declared, tree)
     sources = "\n\0\n".join(stated_in(path, _source(runtime, tree, path)) for path in _written(state, draft))
-    examples, standing = texts(state.work.artifacts.get("intake", {}).get("examples")), standing_examples(state)
-    facts["examples"] = [
-        {"text": text, "found": text not in standing or asserted_in(wanted_in(text, state.brief.request), sources)}
-        for text in examples
-    ]
+    facts["examples"] = asserted_examples(state, bounded_rig(state, runtime), sources)
     facts["asks"] = untold_values(state, sources)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 

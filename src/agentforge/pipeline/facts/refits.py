@@ -12,7 +12,7 @@ from agentforge.pipeline.facts.test_adequacy import mutation_bounds
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits
+from agentforge.suite import Edits
 from agentforge.testing.outcome import file_of
 from agentforge.verification.refits.comparison import Refits, told_of_refits
 from agentforge.verification.refits.measurement import measure_refits

@@ -23,7 +23,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.safety.text.boundary import outside
-from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.suite import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.plan import plan_digest
 from agentforge.verification.effects.measured_dependencies import PYTHON, MeasuredCall, calls_of, measure_dependencies

@@ -10,7 +10,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files
 from agentforge.pipeline.model.stage import Json
 from agentforge.safety.text.boundary import outside
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.source.ci_changes import check_changes
 from agentforge.verification.source.evasion import new_replacements
 from agentforge.verification.source.out_of_scope_changes import (

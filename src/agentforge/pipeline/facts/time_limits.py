@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentforge.agent.limits import time_left_s
+from agentforge.agent import time_left_s
 from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.events.kinds import EscalationRaised
 from agentforge.events.state.run_state import RunState
@@ -15,7 +15,7 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 
 if TYPE_CHECKING:
-    from agentforge.suite.test_environment import Rig
+    from agentforge.suite import Rig
 
 
 def bounded_rig(state: RunState, runtime: Runtime) -> Rig:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Literal, cast
+from typing import cast
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
@@ -13,39 +13,30 @@ from agentforge.pipeline.ledger.asks import asks_of, numbered, values_of
 from agentforge.pipeline.ledger.surroundings import in_context, lead_in
 from agentforge.pipeline.model.stage import Json, items
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_clause
-from agentforge.verification.effects.observed_effects import Clause, clauses
 from agentforge.verification.examples import claims, claims_javascript
-from agentforge.verification.examples.claims import Claim, outcome, spelling
-from agentforge.verification.examples.prose import COMPLAINT, unbroken
-
-Tense = Literal["wanted", "plain", "observed"]
-"""wanted = its words ask for the result; plain = it is said, and nothing contradicts it; observed = it is reported of today."""
-Example = tuple["Claim", Tense]
+from agentforge.verification.examples.claims import Claim, outcome
+from agentforge.verification.examples.prose import unbroken
 
 
-def examples_of(request: str, start: int, end: int, reader: ModuleType) -> tuple[Example, ...]:
-    """Read the examples of a stretch of a request, one for each call, with what stands beside it there.
+def examples_of(request: str, start: int, end: int, reader: ModuleType) -> tuple[Claim, ...]:
+    """Read the examples of a stretch of a request, one for each call and result, with what stands beside it there.
 
-    What is wanted goes before what is reported of it.
+    Whether a result is asked for or only reported of today is not read from words: what the base gives tells it.
 
     Args:
         reader: `runners.claims` or `runners.claims_javascript`.
     """
     if "(" not in request[start:end]:
         return ()
-    request = _unbroken(request)
-    read = [*_read(request, start, end, reader)]
-    found: dict[str, Example] = {}
-    for claim, tense in read:
-        call = spelling(claim.call)
-        known = found.get(call)
-        if known is None or (_RANK[tense], len(claim.beside)) < (_RANK[known[1]], len(known[0].beside)):
-            found[call] = (claim, tense)
-    ask, all_read = lead_in(request, start) + request[start:end], [claim for claim, _ in read]
-    return tuple((in_context(claim, ask, all_read, reader), tense) for claim, tense in found.values())
-
-
-_RANK = {"wanted": 0, "plain": 1, "observed": 2}
+    text = _unbroken(request)
+    read = _read(text[start:end], reader)
+    found: dict[tuple[str, str, str], Claim] = {}
+    for claim in read:
+        known = found.get(outcome(claim))
+        if known is None or len(claim.beside) < len(known.beside):
+            found[outcome(claim)] = claim
+    ask = lead_in(text, start) + text[start:end]
+    return tuple(in_context(claim, ask, read, reader) for claim in found.values())
 
 
 def context_of(claim: Claim, request: str, asks: Sequence[LedgerEntry], reader: ModuleType) -> Claim:
@@ -54,58 +45,21 @@ def context_of(claim: Claim, request: str, asks: Sequence[LedgerEntry], reader: 
     for entry in asks:
         ask = text[entry.start : entry.end]
         if claim.call in ask:
-            ask = lead_in(text, entry.start) + ask
-            claim = in_context(claim, ask, [one for one, _ in _read(text, entry.start, entry.end, reader)], reader)
+            claim = in_context(claim, lead_in(text, entry.start) + ask, _read(ask, reader), reader)
     return claim
 
 
-def reported(request: str, reader: ModuleType) -> frozenset[tuple[str, str, str]]:
-    """What a request only reports of today, as `outcome` has it: no clause of it wants or plainly states the same.
-
-    Args:
-        reader: `claims` or `claims_javascript`.
-    """
-    said: dict[bool, set[tuple[str, str, str]]] = {True: set(), False: set()}
-    text = _unbroken(request)
-    for part, tense in _parts(text, 0, len(text)) if "(" in text else ():
-        today = tense == "observed"
-        read = reader.claims_in(COMPLAINT.sub("", part) if today else part)
-        said[today] |= {outcome(claim) for claim in read}
-    return frozenset(said[True] - said[False])
-
-
-def _read(request: str, start: int, end: int, reader: ModuleType) -> Iterator[Example]:
-    told: set[str] = set()
-    for part, tense in _parts(request, start, end):
-        for claim in reader.claims_in(part):
-            told.add(claim.text)
-            yield claim, tense
-    for claim in _turned(request[start:end], reader):
-        if claim.text not in told:  # "gives 2 but should give 3": no clause alone says that the call gives 3
-            yield claim, "wanted"
-
-
-def _parts(request: str, start: int, end: int) -> Iterator[tuple[str, Tense]]:
-    for clause in _clauses(request):
-        part = request[max(clause.start, start) : min(clause.end, end)]
-        if clause.start < end and clause.end > start and part.strip():
-            yield part, clause.tense if clause.tense in ("wanted", "plain") else "observed"
+def _read(text: str, reader: ModuleType) -> list[Claim]:
+    """The claims of a stretch, and those that a sentence corrects: "gives 2 but should give 3" says both."""
+    found = list(reader.claims_in(text))
+    if reader is claims:
+        found += [one for one in claims_of_clause(" ".join(text.split())) if not one.asked]
+    return found
 
 
 @lru_cache(maxsize=4)
 def _unbroken(request: str) -> str:
     return unbroken(request)
-
-
-@lru_cache(maxsize=4)
-def _clauses(request: str) -> tuple[Clause, ...]:
-    return clauses(request)
-
-
-def _turned(text: str, reader: ModuleType) -> Iterator[Claim]:
-    """Complaints turned into what is wanted."""
-    if reader is claims:
-        yield from (one for one in claims_of_clause(" ".join(text.split())) if not one.asked)
 
 
 _SHOWN = 160
@@ -120,8 +74,8 @@ class LedgerEntry:
         start, end: offsets in the request.
         text: what stands there.
         kind: sentence, item, code or table.
-        examples: {example, tense, beside} of each call with its result; tense is wanted, plain or observed (reported of today),
-            beside the code that stands there, too, and may be needed for it.
+        examples: {example, beside} of each call with a result; beside is the code that stands there, too, and may be needed for
+            it. Logs of earlier versions have `tense`, too: observed = its words were taken for a report of today.
     """
 
     number: int
@@ -139,7 +93,7 @@ class LedgerEntry:
 
     @property
     def wanted(self) -> list[str]:
-        """The examples that it does not merely report of today."""
+        """Its examples, but for those that an earlier version took for reports of today."""
         return [str(row.get("example")) for row in self.examples if row.get("tense") != "observed"]
 
     @property
@@ -199,8 +153,8 @@ def _examples(request: str, start: int, end: int) -> list[dict[str, object]]:
 
     both = [examples_of(request, start, end, reader) for reader in (claims, claims_javascript)]
     return [
-        {"example": claim.text, "tense": tense, **({"beside": list(claim.beside)} if claim.beside else {})}
-        for claim, tense in max(both, key=len)
+        {"example": claim.text, **({"beside": list(claim.beside)} if claim.beside else {})}
+        for claim in max(both, key=len)
     ]
 
 

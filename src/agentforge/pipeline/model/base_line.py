@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, MeasureBaseline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events.kinds.choices import Choice
 from agentforge.frozen import dataclass
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.agent.effects import Effect, Stop
+from agentforge.agent import Effect, Stop
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, EndReopening, Reopen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events import kinds
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import RunState

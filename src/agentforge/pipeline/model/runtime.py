@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.agent.pictures import BlobStore
+from agentforge.agent import BlobStore
 from agentforge.context.budget import TOTAL_LIMIT
 from agentforge.errors import AgentForgeError, InfrastructureError
 from agentforge.events.kinds import Event
@@ -24,10 +24,10 @@ from agentforge.safety.policy.permission import Rule
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
-    from agentforge.conformance.engine.check_engine import CheckReport
+    from agentforge.conformance import CheckReport
     from agentforge.contracts.catalogue import ContractSet
     from agentforge.guest import GuestChoice
-    from agentforge.suite.test_environment import Rig
+    from agentforge.suite import Rig
     from agentforge.workspace.protection.workspace_guard import Guard
     from agentforge.workspace.sandbox.box import Sandbox
 

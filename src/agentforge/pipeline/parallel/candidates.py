@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events.kinds import ArtifactSubmitted, FactsGathered
 from agentforge.events.kinds.choices import OWN_WORDS
 from agentforge.events.kinds.event import Event

@@ -15,8 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.agent.pictures import BlobStore
-from agentforge.agent.reply import last_artifact_in
+from agentforge.agent import BlobStore, last_artifact_in
 from agentforge.config.stage_agents import PREFIX
 from agentforge.context.budget import one_line
 from agentforge.events.kinds import ModelCalled, ToolFinished

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentforge.contracts.form_repair import Repair
-from agentforge.pipeline.facts.examples import is_sentence, observed_in, stands_in
+from agentforge.pipeline.facts.examples import stands_in
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
 
@@ -13,10 +13,9 @@ _PLAINEST = "the plainest reading of the request"
 
 
 def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
-    """Keep the examples that stand in the request and say what is wanted; give every open question a default."""
+    """Keep the examples that stand in the request; give every open question a default."""
     request = ground.state.brief.request
-    wanted: list[str] = []
-    observed = texts(draft.get("observed"))
+    kept_examples: list[str] = []
     for text in texts(draft.get("examples")):
         if not stands_in(text, request):
             yield Repair(
@@ -24,19 +23,12 @@ def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
                 path="examples",
                 message=f"The example {text!r} does not stand in the request; it was left out.",
             )
-        elif observed_in(text, request):
-            observed.append(text)
-            told = f"{text!r} tells what the code gives today; it is kept as observed, and is no expected result."
-            yield Repair(kind="observed", path="examples", message=told)
-        elif is_sentence(text, request):
-            told = f"{text!r} is a sentence and no example: later stages see it in the request, and no test has to repeat it."
-            yield Repair(kind="sentence", path="examples", message=told)
         else:
-            wanted.append(text)
+            kept_examples.append(text)
     if "examples" in draft:
-        draft["examples"] = wanted
-    if observed:
-        draft["observed"] = list(dict.fromkeys(text for text in observed if stands_in(text, request)))
+        draft["examples"] = kept_examples
+    if "observed" in draft:
+        draft["observed"] = list(dict.fromkeys(text for text in texts(draft["observed"]) if stands_in(text, request)))
     if "identified_ambiguities" not in draft:
         return
     kept = []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from agentforge.contracts.form_repair import Repair
 from agentforge.contracts.rule import squeeze
 from agentforge.pipeline.facts.definitions import dotted
-from agentforge.pipeline.facts.examples import literals, told_in, wanted_in
+from agentforge.pipeline.facts.examples import is_kept, literals
 from agentforge.pipeline.facts.held_out import unusable_examples
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
@@ -190,18 +190,17 @@ def asks(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
 
 
 def kept_examples(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
-    """Every example of the request becomes a criterion of the requirement that speaks of it."""
+    """Every example of the request that nothing can run becomes a criterion of the requirement that speaks of it."""
     requirements = [item for item in items(draft.get("requirements")) if isinstance(item, dict)]
     if not requirements:
         return
     for example in standing_examples(ground.state, draft):
         said = [text for item in requirements for text in texts(item.get("acceptance_criteria"))]
-        wanted = wanted_in(example, ground.state.brief.request)
-        if told_in(wanted, said):
+        if is_kept(example, said):
             continue
         best = max(requirements, key=lambda item: _shared(example, item))
-        best["acceptance_criteria"] = [*texts(best.get("acceptance_criteria")), wanted]
-        told = f"The example {wanted!r} of the request stood in no criterion; it was added to {best.get('id')}."
+        best["acceptance_criteria"] = [*texts(best.get("acceptance_criteria")), example]
+        told = f"The example {example!r} of the request stood in no criterion; it was added to {best.get('id')}."
         yield Repair(kind="example", path="requirements", message=told)
 
 
@@ -213,7 +212,7 @@ def _shared(example: str, requirement: Json) -> tuple[int, int]:
 
 
 def checkable_examples(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
-    """Drop the specification's own examples that nothing can check, and those that the request only reports of today."""
+    """Drop the specification's own examples that nothing can check."""
     unusable = unusable_examples(ground.state, draft)
     for _, reason in unusable:
         yield Repair(

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from agentforge.agent.effects import RunTool
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec, RunTool
 from agentforge.cancellation import TimeIsUp
 from agentforge.canonical import digest_bytes
 from agentforge.contracts.contract import CommandResult, Contract

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.ledger.promises import doubtful, undecided_examples

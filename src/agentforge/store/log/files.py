@@ -40,6 +40,12 @@ def replace_file(path: Path, data: bytes, *, durable: bool = False) -> None:
         raise storage_error(exc, path) from exc
 
 
+def remove_halves(folder: Path) -> None:
+    """Remove what killed writers left half written anywhere in `folder`; only its one writer may do this."""
+    for half in folder.rglob(".*.tmp"):
+        half.unlink(missing_ok=True)
+
+
 def make_folder(folder: Path) -> None:
     """Create `folder` and its parents, each made durable in its own parent; an existing folder costs one look.
 

@@ -23,7 +23,7 @@ from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before
-from agentforge.store.log.files import make_folder, replace_file, storage_error, write_all
+from agentforge.store.log.files import make_folder, remove_halves, replace_file, storage_error, write_all
 from agentforge.store.log.intact import refuse_cut, what_is_left
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, LogScan, begin
@@ -251,16 +251,12 @@ class RunLog:
             state=state, head=scan.head, length=scan.length, size_bytes=scan.size_bytes, at=scan.at
         )
         self._lease.raise_above(scan.fence)
-        self.blobs.remove_halves()
+        remove_halves(self.folder)
         whole = projector.settled() and not self._lease.after_power_cut
         self._projector = projector if whole else self._views.replayed(self.folder, self.blobs)
-        if scan.torn:
-            self._quarantine(scan.torn)
+        moved = self._quarantined(scan.torn)
         self._open_descriptor(0)
-        if scan.torn:
-            moved = LogRecovered(
-                quarantined_bytes=len(scan.torn), quarantine=self._quarantine_name(), digest=digest_bytes(scan.torn)
-            )
+        if moved is not None:
             self.append(moved)
         self._projector.flush()
 
@@ -275,13 +271,26 @@ class RunLog:
     def _quarantine_name(self) -> str:
         return f"quarantine/record-{self._position.length + 1:06d}-fence-{self._lease.fence:04d}"
 
-    def _quarantine(self, torn: bytes) -> None:
-        """Keep the remains elsewhere first, then cut them off."""
-        replace_file(self.folder / self._quarantine_name(), torn, durable=True)
+    def _quarantined(self, torn: bytes) -> LogRecovered | None:
+        """Keep the remains elsewhere first, with what a killed writer moved there and did not record, then cut them off.
+
+        Returns:
+            What is to be recorded, if there are remains.
+        """
+        unrecorded = list(self.folder.glob(f"quarantine/record-{self._position.length + 1:06d}-fence-*"))
+        if not (torn or unrecorded):
+            return None
+        name = self._quarantine_name()
+        kept = b"".join(data for path in sorted(unrecorded) if (data := path.read_bytes()) not in torn) + torn
+        replace_file(self.folder / name, kept, durable=True)
+        for path in unrecorded:
+            if path != self.folder / name:
+                path.unlink()
         try:
             self._cut_back()
         except OSError as exc:
             raise storage_error(exc, self.folder / LOG) from exc
+        return LogRecovered(quarantined_bytes=len(kept), quarantine=name, digest=digest_bytes(kept))
 
     def _next(self, event: Event) -> _Pending:
         """The record that follows, and where the run stands after it; nothing is changed yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def _of_log(log: Path, data: Path) -> Iterator[SessionRow]:
             value = snapshot_value(state, updated_at=state.progress.last_at)
         yield _row(session_id, value)
     except (OSError, ValueError, IntegrityError) as exc:
-        yield SessionRow(session_id=session_id, problem=str(exc))
+        used = datetime.fromtimestamp(log.stat().st_mtime, UTC).isoformat() if log.exists() else ""
+        yield SessionRow(session_id=session_id, updated_at=used, problem=str(exc))
 
 
 def _kind(log: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.canonical import digest_bytes
 from agentforge.languages.mutant import Mutant
 from agentforge.languages.python.runner import run_mutants
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.coverage import Traced
 from agentforge.testing.launch import ground
 from agentforge.testing.outcome import file_of

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.mutant import Mutant
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, run_tree, sound
+from agentforge.suite import NO_EDITS, Edits, Rig, run_tree, sound
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.underway import counter

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.languages.catalogue import of_path
 from agentforge.languages.stub_values import NullWay
-from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.suite import Edits, Rig, run_tree
 
 _DOCUMENTS = (".md", ".rst", ".txt", ".pyi", ".d.ts", ".lock", "go.sum")
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 
 from agentforge.languages.catalogue import is_compiled
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.testing.outcome import SuiteRun
 
 _LEAST_S, _FACTOR = 10.0, 5.0

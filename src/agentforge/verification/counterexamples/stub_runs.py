@@ -15,7 +15,7 @@ from agentforge.languages.catalogue import is_compiled, languages
 from agentforge.languages.python.imports import reached
 from agentforge.languages.stub_values import Source, Variant
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.patience import Patience

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.effects.replay import (
     AGAIN,
     PLAIN,

@@ -8,7 +8,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.effects.measured_dependencies import MeasuredCall
 from agentforge.verification.examples.claims import is_literal
 from agentforge.verification.examples.plain_answers import CallResult

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Rig, fresh_checkout
+from agentforge.suite import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import TestSandbox, borrowed, box, ground
 from agentforge.verification.effects.measured_dependencies import MOST_CALLS, MeasuredCall, RecordedLanguage

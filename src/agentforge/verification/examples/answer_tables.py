@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.examples.claims import literal
 from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate

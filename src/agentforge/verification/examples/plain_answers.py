@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.typed_comparison import difference
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol, exists, modules
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim, literal, names_of
@@ -33,7 +33,7 @@ from agentforge.verification.examples.plain_answers import (
 )
 from agentforge.verification.examples.typed_comparison import difference, number_of, of_a_known_class, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish, remove_tests
-from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, summed, undecided
+from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, rivals, summed, undecided
 
 Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
@@ -106,10 +106,25 @@ def claim_looks(
         if wrong and claim.steps and _holds_after_steps(rig, tree, claim, symbols, edits):
             looks.append(Look(claim=claim, note=after_steps(claim)))
             continue
-        held = any(not judge(claim, one, symbols) for one in before)
-        got = told_of(answer.value, answer.raised, answer.message)
-        looks.append(Look(claim=claim, wrong=wrong, unchecked=undecided(claim, held=held) if wrong else "", got=got))
+        looks.append(_look(claim, answer, wrong, before, claims=claims, symbols=symbols))
     return looks
+
+
+def _look(
+    claim: Claim, answer: CallResult, wrong: str, before: Sequence[CallResult], *, claims: Sequence[Claim],
+    symbols: Sequence[Symbol],
+) -> Look:  # fmt: skip
+    """What came of a claim, and what its failure means beside what the base gives and the request says else of the call."""
+
+    def given(one: Claim, answers: Sequence[CallResult]) -> bool:
+        return any(not judge(one, found, symbols) for found in answers)
+
+    otherwise = (
+        any(given(one, [answer]) and not given(one, before) for one in rivals(claim, claims)) if wrong else False
+    )
+    unchecked = undecided(claim, held=given(claim, before), otherwise=otherwise) if wrong else ""
+    got = told_of(answer.value, answer.raised, answer.message)
+    return Look(claim=claim, wrong=wrong, unchecked=unchecked, got=got)
 
 
 def evaluate(

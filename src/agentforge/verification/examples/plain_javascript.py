@@ -16,7 +16,7 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.javascript.project import is_test
 from agentforge.languages.javascript.source import definitions, is_javascript, parsed
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, fresh_checkout
+from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.claims import Claim
@@ -26,7 +26,7 @@ from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import TIME_LIMIT_S, judge
 from agentforge.verification.examples.typed_comparison import told_of
 from agentforge.verification.examples.user_environment import everyday, furnish
-from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, summed, undecided
+from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, rivals, summed, undecided
 from agentforge.workspace.files.file_access import remove_tree
 
 _GROUP = 4
@@ -97,8 +97,13 @@ def node_looks(
             continue
         unsure = bool(wrong) and claim.asked and not claim.firm
         held = unsure and _held(rig, base_tree, claim, claim.call, symbols)
+        otherwise = unsure and any(
+            not judge(one, answer) and not _held(rig, base_tree, one, one.call, symbols)
+            for one in rivals(claim, claims)
+        )
+        unchecked = undecided(claim, held=held, otherwise=otherwise) if wrong else ""
         got = told_of(answer.value, answer.raised, answer.message)
-        looks.append(Look(claim=claim, wrong=wrong, unchecked=undecided(claim, held=held) if wrong else "", got=got))
+        looks.append(Look(claim=claim, wrong=wrong, unchecked=unchecked, got=got))
     return looks
 
 

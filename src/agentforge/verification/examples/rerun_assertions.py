@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
+from agentforge.suite import NO_EDITS, Edits, Rig
 from agentforge.testing.outcome import file_of
 from agentforge.verification.examples.claims import literal
 from agentforge.verification.examples.plain_answers import CallResult

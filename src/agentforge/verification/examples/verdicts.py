@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.claims import Claim, outcome
 
 UNDECLARED, COMPLAINT = "a name in it is not declared", "that is what the base does already"
 CONDITIONAL = "it does not hold, and nothing that can be measured says whether the request means it so"
+OTHERWISE = "the request gives this call another result, too, which is as new and holds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Look:
         return {
             "call": self.claim.call, "text": f"{self.claim.text}; it is {self.got} now", "example": self.claim.text,
             "got": self.got, "before": "passed" if self.unchecked == COMPLAINT else "", "beside": list(self.claim.beside),
+            **({"otherwise": True} if self.unchecked == OTHERWISE else {}),
         }  # fmt: skip
 
 
@@ -38,7 +40,8 @@ class Verdict:
     Attributes:
         notes: equal values of another type, where nobody stated the type.
         complaints: claims of the request that held at the base and hold no more, unless another claim of the same call holds.
-        conditional: claims that fail by themselves, and beside which other code stands in the request or which failed before.
+        conditional: claims that fail by themselves, and beside which other code stands in the request, or which failed before, or
+            of whose call the request says something else that holds.
     """
 
     checked: int
@@ -56,16 +59,24 @@ class Verdict:
         return {**told, **{name: [one.row for one in looks] for name, looks in undecided.items() if looks}}
 
 
-def undecided(claim: Claim, *, held: bool) -> str:
+def rivals(claim: Claim, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims of the request that give the same call another result."""
+    return [one for one in claims if one.asked and one.call == claim.call and outcome(one) != outcome(claim)]
+
+
+def undecided(claim: Claim, *, held: bool, otherwise: bool = False) -> str:
     """Why a claim that fails refuses nothing; "" where it refuses.
 
     Args:
         held: whether it held at the base.
+        otherwise: whether one of its rivals holds that did not hold at the base.
     """
     if not claim.asked or claim.firm:
         return ""
     if held:
         return COMPLAINT
+    if otherwise:  # neither is today's: the request contradicts itself, or was misread
+        return OTHERWISE
     return CONDITIONAL if claim.beside or claim.insisted else ""
 
 
@@ -91,5 +102,7 @@ def summed(looks: Sequence[Look], *, told: Callable[[Claim], str]) -> Verdict:
         unchecked=tuple(unchecked),
         notes=tuple(dict.fromkeys(one.note for one in looks if one.note)),
         complaints=tuple(one for one in left if one.unchecked == COMPLAINT),
-        conditional=tuple(one for one in left if one.unchecked == CONDITIONAL),
+        conditional=tuple(
+            one for one in looks if one.unchecked == OTHERWISE or (one in left and one.unchecked == CONDITIONAL)
+        ),
     )

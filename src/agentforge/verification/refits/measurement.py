@@ -9,7 +9,7 @@ from typing import Any
 
 from agentforge.languages.mutant import Mutant
 from agentforge.languages.python.mutants import python_mutants
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of
 from agentforge.testing.outcome import without_parameters
 from agentforge.underway import underway

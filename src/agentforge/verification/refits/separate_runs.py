@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from agentforge.languages.mutant import Mutant
-from agentforge.suite.test_environment import Edits, Rig
+from agentforge.suite import Edits, Rig
 from agentforge.testing.outcome import file_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
 from agentforge.verification.counterexamples.mutants_by_runs import noticing_by_runs

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.verification.inert.context import text_of
 from agentforge.verification.roads.program import carried_out

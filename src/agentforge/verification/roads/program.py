@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.suite.test_environment import Rig, fresh_checkout
+from agentforge.suite import Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
 from agentforge.verification.examples.user_environment import everyday, furnish

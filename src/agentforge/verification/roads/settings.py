@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.inert.context import Read, text_of
 from agentforge.verification.roads.program import carried_out
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from agentforge.suite.test_environment import Rig, fresh_checkout
+from agentforge.suite import Rig, fresh_checkout
 from agentforge.testing.launch import TestSandbox, ground
 from agentforge.verification.examples.typed_comparison import shown
 from agentforge.verification.examples.user_environment import furnish

@@ -23,13 +23,18 @@ class _Family:
         files: patterns of paths, or of names when they have no slash.
         tables: of `[tool.*]` in pyproject.toml, and sections of setup.cfg and tox.ini up to a `:` or `-`.
         keys: of package.json.
-        words: a request that holds one of them asks for such a change.
+        called: what the check itself is called; a request that holds it, or the name of one of its tools, asks for such a change.
     """
 
     files: tuple[str, ...]
-    words: tuple[str, ...]
+    called: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """How a request speaks of it: what it and its tools are called. Plain words (types, style, hooks) name no check."""
+        return frozenset((*self.called, *self.tables, *self.keys))
 
 
 _FAMILIES = (
@@ -38,11 +43,11 @@ _FAMILIES = (
             *(".github/workflows/*", ".github/actions/*", ".gitlab-ci.yml", ".circleci/*", ".travis.yml", ".drone.yml"),
             *("Jenkinsfile", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".woodpecker.yml", ".buildkite/*"),
         ),
-        words=("ci", "cd", "workflow", "workflows", "pipeline", "jenkins", "continuous"),
+        called=("ci", "workflow", "workflows", "jenkins"),
     ),
     _Family(
         files=(".pre-commit-config.yaml", ".pre-commit-config.yml", ".husky/*", "lefthook.yml", ".lintstagedrc*"),
-        words=("pre-commit", "precommit", "hook", "hooks", "husky"),
+        called=("pre-commit",),
         keys=("lint-staged", "husky"),
     ),
     _Family(
@@ -59,18 +64,14 @@ _FAMILIES = (
             ),
             *(".eslintignore", "biome.json", ".golangci.y*ml", "clippy.toml", ".clippy.toml", ".importlinter"),
         ),
-        words=("lint", "linter", "linting", "ruff", "flake8", "pylint", "eslint", "bandit", "biome", "clippy", "style"),
+        called=("lint", "linter", "linting", "eslint", "biome", "clippy"),
         tables=("ruff", "flake8", "pylint", "bandit", "importlinter"),
         keys=("eslintConfig",),
     ),
-    _Family(
-        files=("mypy.ini", ".mypy.ini", "ty.toml", "pyrightconfig.json"),
-        words=("type", "types", "typing", "typed", "mypy", "pyright", "ty"),
-        tables=("mypy", "ty", "pyright", "pyre"),
-    ),
+    _Family(files=("mypy.ini", ".mypy.ini", "ty.toml", "pyrightconfig.json"), tables=("mypy", "ty", "pyright", "pyre")),
     _Family(
         files=(".coveragerc", "codecov.yml", ".codecov.yml", ".nycrc*", ".c8rc*"),
-        words=("coverage", "codecov"),
+        called=("codecov",),
         tables=("coverage",),
         keys=("nyc", "c8"),
     ),
@@ -101,7 +102,7 @@ def check_changes(changed: Iterable[str], *, before: Read, after: Read, request:
     for path in changed:
         if PurePosixPath(path).name.lower() in request.lower():
             continue
-        asked = [family for family in _FAMILIES if not words & set(family.words)]
+        asked = [family for family in _FAMILIES if not words & family.names]
         if any(_altered(path, family, before, after) for family in asked):
             found.append(path)
     return tuple(found)

@@ -5,7 +5,7 @@ and what a call does beside giving it, is measured (`measured_dependencies.py`).
 
 New against the base: the places of changed files that the files had nowhere before.
 
-Finds new suppressions: what tells a checker or a test runner to look away, and code that asks whether it is tested.
+Finds new suppressions: what tells a checker or a test runner to look away.
 """
 
 from __future__ import annotations
@@ -112,8 +112,6 @@ _OTHER = re.compile(
 )
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
-_RUNNER_MARKS = frozenset({"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER"})
-_RUNNERS = frozenset({"pytest", "_pytest", "_pytest.runner", "unittest"})
 _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
 
 
@@ -144,7 +142,7 @@ def _of_python(data: bytes) -> Iterator[tuple[int, str]]:
             if token.type == tokenize.COMMENT and _COMMENT.search(token.string):
                 numbers.add(token.start[0])
         tree = ast.parse(data)
-        numbers |= {*_skips(tree), *_runner_asked(tree)}
+        numbers |= set(_skips(tree))
     except (tokenize.TokenError, SyntaxError, ValueError):
         numbers |= {number for number, line in enumerate(lines, start=1) if _COMMENT.search(line)}
     for number in sorted(numbers):
@@ -159,20 +157,6 @@ def _skips(tree: ast.Module) -> Iterator[int]:
             name = owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
             if name in _OWNERS:
                 yield node.lineno
-
-
-def _runner_asked(tree: ast.Module) -> Iterator[int]:
-    """Lines that ask whether a test runs: `"PYTEST_CURRENT_TEST" in os.environ`, `"pytest" in sys.modules`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _RUNNER_MARKS:
-            yield node.lineno
-        if isinstance(node, ast.Compare) and _asks_modules(node):
-            yield node.lineno
-
-
-def _asks_modules(node: ast.Compare) -> bool:
-    named = isinstance(node.left, ast.Constant) and node.left.value in _RUNNERS
-    return named and any(isinstance(one, ast.Attribute) and one.attr == "modules" for one in node.comparators)
 
 
 _NOQA = re.compile(r"#\s*noqa:\s*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)", re.IGNORECASE)

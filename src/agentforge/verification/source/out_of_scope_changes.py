@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.verification.effects.recorded_calls import differing_in, probe_of
 from agentforge.verification.examples.answer_tables import varied
 from agentforge.verification.examples.plain_check import Probe, Read, spellings

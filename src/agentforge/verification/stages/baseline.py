@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentforge.errors import ToolchainError
-from agentforge.suite.baseline_causes import causes_of, keeps_away
-from agentforge.suite.test_environment import Rig, controls, run_tree, sound
+from agentforge.suite import Rig, causes_of, controls, keeps_away, run_tree, sound
 from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 from agentforge.underway import underway

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Edits, Rig, run_tree, sound
+from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, without_parameters
 from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
 from agentforge.verification.stages.endings import lacks, without_imports

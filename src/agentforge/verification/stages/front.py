@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.suite.agent_report import AgentReport, report_for_agent
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import AgentReport, Rig, report_for_agent
 from agentforge.testing.cache import ResultCache
 from agentforge.verification.stages.baseline import measure_baseline
 from agentforge.verification.stages.green import Promise, honest_edits, measure_green

@@ -10,8 +10,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.agent_report import failing_text
-from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
+from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions

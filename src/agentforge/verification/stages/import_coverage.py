@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from agentforge.languages.python.imports import reached
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.testing.coverage import Traced
 from agentforge.testing.outcome import SuiteRun
 from agentforge.verification.stages.change import Change

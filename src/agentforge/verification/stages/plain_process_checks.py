@@ -9,7 +9,7 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import NO_EDITS, Edits, Rig
+from agentforge.suite import NO_EDITS, Edits, Rig
 from agentforge.testing.plan import plan_digest
 from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.patience import impatient

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.symbols import Symbol, exists, symbols_of
-from agentforge.suite.test_environment import Edits, Rig, controls, run_tree, sound
+from agentforge.suite import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
 from agentforge.verification.counterexamples.patience import Patience

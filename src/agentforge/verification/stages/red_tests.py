@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from agentforge.languages.stub_values import Variant
-from agentforge.suite.test_environment import Rig, run_tree
+from agentforge.suite import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, TestOutcome, file_of, without_parameters
 from agentforge.verification.source.test_hashes import Read

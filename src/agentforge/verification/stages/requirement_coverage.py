@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentforge.languages.python.imports import reached
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 from agentforge.testing.coverage import Traced, ranges_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.verification.stages.change import Change

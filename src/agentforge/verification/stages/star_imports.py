@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from agentforge.languages.python.imports import starred
 from agentforge.languages.symbols import Symbol
-from agentforge.suite.test_environment import Rig
+from agentforge.suite import Rig
 
 
 def names_to_come(

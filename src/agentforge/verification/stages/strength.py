@@ -7,7 +7,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import runs_all
 from agentforge.languages.changed_part import new_lines
-from agentforge.suite.test_environment import Edits, Rig, run_tree
+from agentforge.suite import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
 from agentforge.testing.outcome import SuiteRun
 from agentforge.underway import underway

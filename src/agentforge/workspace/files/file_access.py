@@ -231,6 +231,15 @@ def remove_tree(path: Path) -> None:
         return rmtree(path)
 
 
+def decoded(data: bytes) -> str | None:
+    """The text of bytes, in the encoding that `read_text` would find; None when they are no text."""
+    try:
+        encoding, bom = _encoding_of(data, Path("-"))
+    except BinaryFile:
+        return None
+    return data[len(bom) :].decode(encoding)
+
+
 def _encoding_of(data: bytes, path: Path) -> tuple[str, bytes]:
     for bom, encoding in _BOMS:
         if data.startswith(bom) and _survives(data[len(bom) :], encoding):

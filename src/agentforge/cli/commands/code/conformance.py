@@ -16,7 +16,7 @@ from agentforge.cli.output.terminal import Style, printable, shown_table, style_
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
-from agentforge.conformance.engine.violation import BASELINE
+from agentforge.conformance import BASELINE
 from agentforge.errors import VerificationFailed
 from agentforge.store.log.files import replace_file
 

@@ -16,7 +16,7 @@ from agentforge.pipeline.small_models.generation.units import Unit, claims_by_un
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, confirmed_claims
 from agentforge.pipeline.small_models.reading.unverified_wishes import calls_with, unshown
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
-from agentforge.suite.test_environment import Edits
+from agentforge.suite import Edits
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.plain_answers import CallResult
 from agentforge.verification.examples.plain_check import Probe, evaluate, judge, resolve

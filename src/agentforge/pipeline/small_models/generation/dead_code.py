@@ -16,7 +16,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.small_models.generation.units import Unit
 from agentforge.pipeline.small_models.refactoring.splices import find_definition
-from agentforge.suite.test_environment import Edits, run_tree
+from agentforge.suite import Edits, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.verification.stages.statements import new_ones, statements
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from agentforge.agent.effects import Effect
+from agentforge.agent import Effect
 from agentforge.events.kinds.choices import ABORT, OWN_WORDS, fixed
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import Ask, MeasurePlaces

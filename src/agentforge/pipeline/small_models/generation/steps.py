@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from agentforge.agent.spec import AgentSpec
+from agentforge.agent import AgentSpec
 from agentforge.context.minimal import StepContext
 from agentforge.events.fold.workspace_view import ALONE, WRITE_DEFINITION
 from agentforge.events.state.run_state import RunState

@@ -42,7 +42,7 @@ from agentforge.pipeline.small_models.refactoring.splices import (
     same_code,
     spliced,
 )
-from agentforge.suite.test_environment import Edits, run_tree
+from agentforge.suite import Edits, run_tree
 from agentforge.testing.outcome import SuiteRun
 from agentforge.tools.base import TEXT, TEXTS, Observation, Tool, ToolContext, failed, takes
 from agentforge.workspace.files.file_access import write_bytes

@@ -39,6 +39,10 @@ _WISH = re.compile(
     r"(?:\s+(?:have|be|been|is|it|to|return(?:ed)?|give|given|equal|yield|get|the|result))*\s*:?\s*`?"
 )
 _COMPLAINT = re.compile(r"(?i)\b(?:currently|today|wrong(?:ly)?|at the moment|right now|actually|incorrectly|now)\b\s*")
+_REPORT = re.compile(
+    r"(?i)\b(?:instead|currently|today|wrong(?:ly)?|at the moment|right now|actual(?:ly)?|incorrect(?:ly)?|bug)\b"
+)
+_ASKS = re.compile(r"\b(?:should|must|shall|will)\b")
 _CALLED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*\(")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*)*")
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.py\b")
@@ -192,9 +196,18 @@ def _sentences(line: str) -> Iterator[str]:
 
 def claims_of_clause(sentence: str) -> Iterator[Claim]:
     """What one clause says that calls give, with what is wished in the place of what is complained about."""
-    for claim in claims_in(sentence):
+    for claim in _stated(sentence):
         yield _wished(sentence, claim) or replace(claim, asked=True)
     yield from _complained(sentence)
+
+
+def _stated(sentence: str) -> list[Claim]:
+    """The claims of a clause; of one that reports, those alone that it asks for."""
+    found = list(claims_in(sentence))
+    if not _REPORT.search(sentence):
+        return found
+    between = (sentence[: sentence.rfind(one.returns or one.raises)].rpartition(one.call)[2] for one in found)
+    return [one for one, words in zip(found, between, strict=True) if _ASKS.search(words)]
 
 
 def _doctest(text: str, claim: Claim) -> str:
@@ -213,7 +226,7 @@ def _wished(sentence: str, claim: Claim) -> Claim | None:
     """`f(1) gives 2 but should give 3` wants 3: the result that stands behind the wish."""
     start = sentence.find(claim.call)
     told = sentence.find(claim.returns, start + len(claim.call)) if claim.returns and start >= 0 else -1
-    if told < 0 or re.search(r"\b(?:should|must|shall|will)\b", sentence[start + len(claim.call) : told]):
+    if told < 0 or _ASKS.search(sentence[start + len(claim.call) : told]):
         return None
     rest = sentence[told + len(claim.returns) :]
     wish = _WISH.match(rest)
@@ -227,7 +240,7 @@ def _complained(sentence: str) -> Iterator[Claim]:
     """`f(1) currently gives 2 instead of 3` wants 3: a complaint that tells call, wrong result and right one in this order."""
     plain = _COMPLAINT.sub("", sentence)
     wish = re.search(r"\binstead of\b|\brather than\b|\bbut (?:it )?(?:should|must)\b", plain)
-    if wish is None or claims_in(sentence):
+    if wish is None or _stated(sentence):
         return
     for claim in claims_in(plain[: wish.start()]):
         wanted = _wished(plain, claim)

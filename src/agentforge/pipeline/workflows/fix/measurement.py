@@ -10,10 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from agentforge.conformance.engine.check_engine import CheckReport, compare, contracts_in
-from agentforge.conformance.engine.finding import Finding, finding_from
-from agentforge.conformance.engine.violation import violation_id
-from agentforge.conformance.repair.fix import fix_findings
+from agentforge.conformance import CheckReport, Finding, compare, contracts_in, finding_from, fix_findings, violation_id
 from agentforge.events.state.run_state import RunState
 from agentforge.globs import matches
 from agentforge.pipeline.facts.conformance_facts import checks_of, report_on, reports, site_on
@@ -24,7 +21,7 @@ from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.suite.test_environment import Edits, Rig, fresh_checkout, run_tree
+from agentforge.suite import Edits, Rig, fresh_checkout, run_tree
 from agentforge.verification.source.evasion import new_suppressions
 from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
 from agentforge.workspace.code.relevance import is_test_path

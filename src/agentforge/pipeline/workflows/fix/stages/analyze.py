@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentforge.conformance.engine.finding import finding_from
-from agentforge.conformance.engine.violation import violation_id
+from agentforge.conformance import finding_from, violation_id
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import base_line_first
 from agentforge.pipeline.model.stage import Json, Stage, items, texts

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentforge.agent.drive import drive
+from agentforge.agent.loop import drive
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
