@@ -19,7 +19,7 @@ STAGE = ["read_file", "edit", "write_file", "grep", "shell", "run_tests", "apply
 
 def test_the_name_of_a_tool_is_the_name_of_its_file() -> None:
     assert {name: tool.name for name, tool in find(names()).items()} == {name: name for name in names()}
-    assert "edit" in names() and len(names()) == 30
+    assert {"edit", "shell", "submit_artifact"} <= set(names())
 
 
 @pytest.mark.parametrize("name", names())
