@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.tasks.start_options import Watch
-from agentforge.cli.running.follow import Reply, ask, follow
+from agentforge.cli.runs.follow import Reply, ask, follow
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.errors import ModelUnavailable
 from agentforge.events import kinds

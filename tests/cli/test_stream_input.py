@@ -1,4 +1,4 @@
-"""Proves cli/running/stream_input.py: what comes while a turn goes on steers it, stops it, or waits for its own turn."""
+"""Proves cli/runs/stream_input.py: what comes while a turn goes on steers it, stops it, or waits for its own turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.cli.running.stream_input import StreamedInput
+from agentforge.cli.runs.stream_input import StreamedInput
 from agentforge.errors import UsageError
 
 

@@ -93,15 +93,16 @@ def test_a_remembered_rule_holds_for_thirty_days_and_no_longer(tmp_path: Path) -
     ("before", "after"),
     [
         ("max_turns = 3 # mine\n", 'max_turns = 3 # mine\n\n[permissions]\nallow = ["R"]\n'),
-        ("max_turns = 3", 'max_turns = 3\n\n[permissions]\nallow = ["R"]\n'),
-        ('[permissions] # p\ndeny = ["a"]\n', '[permissions] # p\nallow = ["R"]\ndeny = ["a"]\n'),
+        ("max_turns = 3", 'max_turns = 3\n[permissions]\nallow = ["R"]\n'),
+        ('[permissions] # p\ndeny = ["a"]\n', '[permissions] # p\ndeny = ["a"]\nallow = ["R"]\n'),
         ("[permissions]\nallow = []\n", '[permissions]\nallow = ["R"]\n'),
         ('[permissions]\nallow = ["a"] # x\n', '[permissions]\nallow = ["a", "R"] # x\n'),
-        ('[permissions]\nallow = ["x(a])", # ] x\n]\n', '[permissions]\nallow = ["x(a])", "R" # ] x\n]\n'),
-        ("[permissions]\nallow = [\n  'a', # one\n]\n", "[permissions]\nallow = [\n  'a',\n  \"R\" # one\n]\n"),
-        ("[permissions]\nallow = [\n  'a' # one\n]\n", "[permissions]\nallow = [\n  'a',\n  \"R\" # one\n]\n"),
+        ('[permissions]\nallow = ["x(a])", # ] x\n]\n', '[permissions]\nallow = ["x(a])", # ] x\n    "R",\n]\n'),
+        ("[permissions]\nallow = [\n  'a', # one\n]\n", "[permissions]\nallow = [\n  'a', # one\n  \"R\",\n]\n"),
+        ("[permissions]\nallow = [\n  'a' # one\n]\n", "[permissions]\nallow = [\n  'a', # one\n  \"R\"\n]\n"),
+        ('permissions = {deny = []}\n', 'permissions = {deny = [],allow = ["R"]}\n'),
         ('permissions.allow = ["a"]\n', 'permissions.allow = ["a", "R"]\n'),
-        ('[permissions]\nask = ["b"]\n\n[limits]\nmax_steps = 3\n', '[permissions]\nallow = ["R"]\nask = ["b"]\n\n[limits]\nmax_steps = 3\n'),
+        ('[permissions]\nask = ["b"]\n\n[limits]\nmax_steps = 3\n', '[permissions]\nask = ["b"]\nallow = ["R"]\n\n[limits]\nmax_steps = 3\n'),
     ],
 )  # fmt: skip
 def test_a_rule_is_added_and_everything_else_stays(tmp_path: Path, before: str, after: str) -> None:
@@ -121,7 +122,7 @@ def test_an_odd_rule_is_written_so_that_it_is_read_back(tmp_path: Path) -> None:
     assert rule.written == odd
 
 
-@pytest.mark.parametrize("text", ["permissions = {deny = []}\n", "[permissions\n", "[permissions]\nallow = 3\n"])
+@pytest.mark.parametrize("text", ["permissions = 3\n", "[permissions\n", "[permissions]\nallow = 3\n"])
 def test_a_file_that_cannot_be_extended_stays_as_it_is(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError, match=r"config\.toml"):
         _remembered(tmp_path, text)

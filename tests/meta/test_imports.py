@@ -83,14 +83,14 @@ def test_help_loads_click_and_the_table() -> None:
 
 def test_the_start_command_loads_nothing_heavy_before_it_begins() -> None:
     loaded = _loaded_by(
-        "import agentforge.cli.commands.tasks.start, agentforge.cli.running.follow, agentforge.cli.startup.command_context"
+        "import agentforge.cli.commands.tasks.start, agentforge.cli.runs.follow, agentforge.cli.startup.command_context"
     )
     assert not loaded & _HEAVY
 
 
 def test_the_road_to_the_first_request_loads_nothing_heavy_and_no_more_of_ours_than_its_budget_allows() -> None:
     road = (
-        "cli.startup.entry", "cli.commands.tasks.start", "cli.commands.sessions.run", "cli.running.follow", "app.tasks.runs",
+        "cli.startup.entry", "cli.commands.tasks.start", "cli.commands.sessions.run", "cli.runs.follow", "app.tasks.runs",
         "app.composition.assembly", "pipeline.engine.controller", "pipeline.engine.stage_agent", "pipeline.context.material",
         "models.providers", "store.log.run_log",
     )  # fmt: skip

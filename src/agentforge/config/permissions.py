@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import cast
 
-from agentforge.config.edits import with_item
+from agentforge.config.edits import with_item, write_text
 from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
 from agentforge.config.sources import Layer, read_toml
-from agentforge.errors import ConfigError, StorageError
+from agentforge.errors import ConfigError
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.permission import RULE_DAYS, BadRule, Rule, after_days, read_rule
 
@@ -71,7 +68,7 @@ def remember_rule(
         text = with_item(layer.text if layer is not None else "", ("permissions", verdict.value), written)
     except ConfigError as exc:
         raise ConfigError(f"{path}: {exc.message}", hint=exc.hint) from exc
-    _replace(path, text)
+    write_text(path, text, folder_mode=0o700)
     return _rule(written, verdict, str(path))
 
 
@@ -87,20 +84,6 @@ def _standing(layer: Layer | None) -> list[Rule]:
 
 def _text_of(rule: Rule) -> str:
     return f"{rule.written} until {rule.expires}" if rule.expires else rule.written
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-        temporary.replace(path)
-    except OSError as exc:
-        temporary.unlink(missing_ok=True)
-        raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc
 
 
 def _rules_of(layer: Layer) -> list[Rule]:

@@ -6,7 +6,6 @@ Settings files that were found valid before: reading and judging one costs as mu
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +17,7 @@ from agentforge import __version__
 from agentforge.canonical import Digest, digest_bytes, digest_value
 from agentforge.config.defaults import DEFAULTS
 from agentforge.config.durations import parse_duration
+from agentforge.config.edits import write_text
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
 from agentforge.config.protections import weakened, without
 from agentforge.config.schema import check
@@ -227,15 +227,18 @@ def merged(layers: Iterable[Layer]) -> Mapping[str, object]:
     """The values of layers, the strongest last: tables deep, lists replaced."""
     values: Mapping[str, object] = {}
     for layer in layers:
-        values = _merged(values, layer.values)
+        values = merged_tables(values, layer.values)
     return values
 
 
-def _merged(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:
+def merged_tables(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:
+    """Lay one table over another: tables in both are merged, everything else is replaced."""
     merged = dict(weak)
     for name, value in strong.items():
         under = merged.get(name)
-        merged[name] = _merged(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
+        merged[name] = (
+            merged_tables(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
+        )
     return merged
 
 
@@ -295,12 +298,7 @@ class Known:
         if json.loads(written) != values:  # keys that are no strings: JSON would change them
             return
         with suppress(OSError, StorageError):
-            place = self._place(text, project=project)
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            fresh = place.with_name(f"{place.name}.{os.getpid()}")
-            fresh.touch(mode=0o600)
-            fresh.write_text(written)
-            fresh.replace(place)
+            write_text(self._place(text, project=project), written, folder_mode=0o700)
 
     def _place(self, text: str, *, project: bool) -> Path:
         """Bound to the program, its schema, the file's text, and whose file it is."""

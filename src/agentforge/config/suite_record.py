@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from agentforge.canonical import canonical_bytes
+from agentforge.config.edits import write_text
 from agentforge.config.paths import data_dir
-from agentforge.errors import StorageError
 from agentforge.frozen import dataclass
 
 Suite = Literal["attacks", "injections"]
@@ -38,15 +37,8 @@ def remember(suite: Suite, run: LastRun, environ: Mapping[str, str]) -> None:
     Raises:
         StorageError: it cannot be written.
     """
-    path = _place(suite, environ)
     value = {"ok": run.ok, "summary": run.summary, "at": run.at, "version": run.version}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        temporary.write_bytes(canonical_bytes(value))
-        temporary.replace(path)
-    except OSError as exc:
-        raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc
+    write_text(_place(suite, environ), canonical_bytes(value).decode(), folder_mode=0o700)
 
 
 def last_run(suite: Suite, environ: Mapping[str, str]) -> LastRun | None:

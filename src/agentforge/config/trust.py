@@ -218,15 +218,7 @@ def _read(environ: Mapping[str, str]) -> dict[str, TrustedProject]:
 def _write(environ: Mapping[str, str], record: Mapping[str, TrustedProject]) -> None:
     path = data_dir(environ) / "trust.json"
     projects = {name: {"since": one.since, "items": dict(one.items)} for name, one in record.items()}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(canonical_bytes({"version": _VERSION, "projects": projects}))
-        temporary.replace(path)
-    except OSError as exc:
-        temporary.unlink(missing_ok=True)
-        raise StorageError(f"{path} cannot be written: {exc.strerror}", hint="check the disk and its rights") from exc
+    write_text(path, canonical_bytes({"version": _VERSION, "projects": projects}).decode())
 
 
 def is_declined(trust: Trust, environ: Mapping[str, str]) -> bool:

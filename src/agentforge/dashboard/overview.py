@@ -18,6 +18,7 @@ from agentforge.dashboard.timeline import break_rows, stage_rows, totals_line
 from agentforge.events.kinds.dependencies import part_label
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.plugins.stage_order import names_of
+from agentforge.views.words import texts_of
 
 _LATEST = 8
 _KEPT = "Nothing is lost: it goes on where it stood."
@@ -155,9 +156,9 @@ def card_of(state: RunState, *, draft: Row | None = None) -> dict[str, Any] | No
         "survivors": [row for row in _rows(_mapping(report.get("mutation")), "survivors") if not row.get("equivalent")],
         "untested": _rows(report, "untested"),
         "files": _rows(report, "changes"),
-        "limits": _texts(report.get("limits")),
+        "limits": texts_of(report.get("limits")),
         "notes": _rows(report, "notes"),
-        "follow_ups": _texts(report.get("follow_ups")),
+        "follow_ups": texts_of(report.get("follow_ups")),
     }
 
 
@@ -174,7 +175,7 @@ def _proved(report: Row) -> list[dict[str, Any]]:
             {
                 "text": row.get("text"),
                 "then": "; ".join(str(row[name]) for name in ("becomes", "note") if row.get(name)),
-                "tests": _texts(row.get("tests")),
+                "tests": texts_of(row.get("tests")),
                 "lines": row.get("lines"),
             }
             for row in asks
@@ -183,7 +184,7 @@ def _proved(report: Row) -> list[dict[str, Any]]:
         {
             "text": row.get("description"),
             "then": "; ".join(str(row[name]) for name in ("id", "note") if row.get(name)),
-            "tests": _texts(row.get("tests")),
+            "tests": texts_of(row.get("tests")),
             "lines": None,
         }
         for row in _rows(report, "requirements")
@@ -195,7 +196,7 @@ def _checks(report: Row) -> list[tuple[bool, str]]:
     found, score = _mapping(report.get("verification")), _mapping(report.get("mutation"))
     if not found:
         return []
-    known, passes = len(_texts(found.get("failing_at_base"))), found.get("all_tests_pass") is True
+    known, passes = len(texts_of(found.get("failing_at_base"))), found.get("all_tests_pass") is True
     besides = f" but {known} that failed before, too" if known else ""
     ran = f"{found.get('tests_run')} tests ran in a fresh checkout"
     told = [
@@ -206,7 +207,7 @@ def _checks(report: Row) -> list[tuple[bool, str]]:
             if found.get("no_regressions")
             else "A test that passed before fails",
         ),
-        (found.get("conformance_passing") is True, f"Checks: {', '.join(_texts(found.get('checks'))) or 'none'}"),
+        (found.get("conformance_passing") is True, f"Checks: {', '.join(texts_of(found.get('checks'))) or 'none'}"),
     ]
     if score.get("run"):
         killed, every = score.get("killed"), score.get("run")
@@ -225,9 +226,9 @@ def analysis_of(state: RunState) -> dict[str, Any] | None:
         return None
     return {
         "summary": str(found.get("summary") or ""),
-        "findings": _texts(found.get("findings")),
+        "findings": texts_of(found.get("findings")),
         "risks": [str(row.get("description") or "") for row in _rows(found, "risks")],
-        "constraints": _texts(found.get("constraints")),
+        "constraints": texts_of(found.get("constraints")),
     }
 
 
@@ -238,7 +239,3 @@ def _mapping(value: object) -> Row:
 def _rows(value: Row, name: str) -> list[Row]:
     found = value.get(name)
     return [row for row in found if isinstance(row, Mapping)] if isinstance(found, Sequence) else []
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []

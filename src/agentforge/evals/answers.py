@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from agentforge.config.settings import merged_tables
 from agentforge.evals.case import Case, FileTree, Side
 from agentforge.languages.catalogue import named_tests
 
@@ -52,17 +53,8 @@ def _replies(
 def _draft(layers: Sequence[FileTree], stage: str) -> dict[str, object]:
     merged: dict[str, object] = {}
     for layer in layers:
-        merged = _merged(merged, layer.mapping(f"{stage}.yaml"))
+        merged = merged_tables(merged, layer.mapping(f"{stage}.yaml"))
     return merged
-
-
-def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[str, object]:
-    """Mappings are merged, everything else is replaced."""
-    out = dict(below)
-    for key, value in above.items():
-        known = out.get(key)
-        out[key] = _merged(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value
-    return out
 
 
 def _calls(layers: Sequence[FileTree], stage: str) -> list[Mapping[str, Any]]:

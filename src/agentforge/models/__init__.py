@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
     from agentforge.models.api.model import Model, ModelSpec
     from agentforge.models.api.prices import cost_usd
-    from agentforge.models.api.thinking import thinking_heard
+    from agentforge.models.api.thoughts import thinking_heard
     from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider
     from agentforge.models.stand_ins.recorded import RecordedModel, recorded_line
     from agentforge.models.stand_ins.scripted import ScriptedModel
@@ -26,7 +26,7 @@ else:
             "api.fallback": ("Breaker", "FallbackModel", "LimitedModel"),
             "api.model": ("Model", "ModelSpec"),
             "api.prices": ("cost_usd",),
-            "api.thinking": ("thinking_heard",),
+            "api.thoughts": ("thinking_heard",),
             "providers": ("LOCAL_PORTS", "PROVIDERS", "Provider"),
             "stand_ins.recorded": ("RecordedModel", "recorded_line"),
             "stand_ins.scripted": ("ScriptedModel",),

@@ -9,11 +9,16 @@ from typing import Any
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
+from agentforge.models.api.adapted import AdaptedModel
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import Model, ModelSpec
+from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.constrained import ConstrainedModel
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from agentforge.models.dialects.openai_responses import dialect_of
+from agentforge.models.stand_ins.manual import ManualModel
+from agentforge.models.stand_ins.recorded import RecordedModel
+from agentforge.models.stand_ins.scripted import ScriptedModel
 
 _LOCAL_READ_S = 1800.0
 """Silence that is borne from a local model: a busy machine reads a long prompt for many minutes before the first word."""
@@ -44,8 +49,6 @@ def _hosted(spec: ModelSpec, *, key: str, address: str) -> Model:
 
 
 def _anthropic(spec: ModelSpec) -> Model:
-    from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
-
     _check_key(spec, "ANTHROPIC_API_KEY", there=spec.api_key or spec.base_url)
     return HostedModel(spec, ANTHROPIC_MESSAGES, base_url="https://api.anthropic.com")
 
@@ -77,8 +80,6 @@ def _local(spec: ModelSpec) -> Model:
 
 def _adapted(spec: ModelSpec, *, build: Callable[[ModelSpec], Any], key: str = "") -> Model:
     """A model with a wire format of its own, through pydantic-ai (extra `providers`)."""
-    from agentforge.models.api.adapted import AdaptedModel
-
     if key:
         _check_key(spec, key, there=spec.api_key)
     return AdaptedModel(spec, build)
@@ -127,22 +128,16 @@ def _mistral(spec: ModelSpec) -> Any:
 
 def _scripted(spec: ModelSpec) -> Model:
     """Replies from a YAML file, which the model's name is the path of."""
-    from agentforge.models.stand_ins.scripted import ScriptedModel
-
     return ScriptedModel(spec.name)
 
 
 def _recorded(spec: ModelSpec) -> Model:
     """Replies of an earlier run; the model's name is the recording's path."""
-    from agentforge.models.stand_ins.recorded import RecordedModel
-
     return RecordedModel(spec.name)
 
 
 def _manual(spec: ModelSpec) -> Model:
     """A person answers, by files of the folder that the model's name is, or in the terminal (`manual/terminal`)."""
-    from agentforge.models.stand_ins.manual import ManualModel
-
     folder = Path(spec.folder or spec.name).expanduser().absolute()
     return ManualModel(spec.name, folder, wait_s=spec.read_timeout_s)
 

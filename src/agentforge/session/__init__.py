@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         subagent_prompt,
         system_prompt,
     )
-    from agentforge.session.performer import last_words, run_turn
+    from agentforge.session.performer import run_turn
     from agentforge.session.reach import box_of, tool_context
     from agentforge.session.replay import Difference, replay_turns
     from agentforge.session.runtime import SessionRuntime
@@ -47,7 +47,7 @@ else:
                 "subagent_prompt",
                 "system_prompt",
             ),
-            "performer": ("last_words", "run_turn"),
+            "performer": ("run_turn",),
             "reach": ("box_of", "tool_context"),
             "replay": ("Difference", "replay_turns"),
             "runtime": ("SessionRuntime",),
@@ -71,7 +71,6 @@ __all__ = [
     "box_of",
     "compacted",
     "defined",
-    "last_words",
     "offered",
     "only_looking",
     "own_subagents",

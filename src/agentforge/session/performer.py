@@ -154,7 +154,7 @@ class SessionPerformer:
     def _end_turn(self, effect: EndTurn, state: RunState) -> Iterator[Event]:
         hooks = self._runtime.hooks
         if hooks is not None and hooks.has("after_agent") and effect.outcome == "completed":
-            said = hooks.after_agent(state.talk.said, last_words(state))
+            said = hooks.after_agent(state.talk.said, state.talk.last_words())
             yield from said.runs
         yield kinds.TurnFinished(turn=state.talk.turn, outcome=effect.outcome, reason=effect.reason)
 
@@ -165,11 +165,3 @@ def warning(state: RunState) -> str:
     if times < WARN_AFTER:
         return ""
     return f"The last calls gave the same results {times} times. Do something else, or say what is in the way."
-
-
-def last_words(state: RunState) -> str:
-    """What the assistant said last, "" when it said nothing in this turn."""
-    for entry in reversed(state.talk.entries):
-        if entry.kind == "assistant" and entry.turn == state.talk.turn and entry.text.strip():
-            return entry.text
-    return ""

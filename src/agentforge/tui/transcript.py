@@ -38,7 +38,7 @@ from agentforge.session import SPAWNS
 from agentforge.tui.looks import Signs, markdown_parser
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.rows import CallRow, Remarked, Said
-from agentforge.tui.thinking import Thinking
+from agentforge.tui.thoughts import Thinking
 
 if TYPE_CHECKING:
     from textual.events import Paste

@@ -14,7 +14,7 @@ from agentforge.events.state.attempt import StageState
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.views.actions_view import Draft, Entry, fold_action
 from agentforge.views.run_views import attempts_value
-from agentforge.views.words import cost_usd, seconds
+from agentforge.views.words import cost_usd, rows_of, seconds
 
 Recorded = tuple[str, str, Event]
 """(time stamp, hash, event) of one record."""
@@ -74,7 +74,7 @@ class AuditFold:
             "split": _split(state),
             "delivery": _delivery(state),
             "goal": state.work.artifacts.get("intake", {}).get("goal", ""),
-            "questions": list(_rows(state.work.artifacts.get("clarify", {}).get("questions"))),
+            "questions": list(rows_of(state.work.artifacts.get("clarify", {}).get("questions"))),
             "specification": _plain(state.work.artifacts.get("spec", {})),
             "trace": _trace(state),
             "report": _plain(state.work.artifacts.get("deliver", {})),
@@ -139,15 +139,15 @@ def _delivery(state: RunState) -> dict[str, object] | None:
 
 def _trace(state: RunState) -> list[dict[str, object]]:
     """Requirement -> tests (before and after) -> changed lines."""
-    red = {str(row.get("id")): row for row in _rows(state.work.facts.get("red", {}).get("tests"))}
+    red = {str(row.get("id")): row for row in rows_of(state.work.facts.get("red", {}).get("tests"))}
     mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     mapped = mapping if isinstance(mapping, Mapping) else {}
-    reported = {str(row.get("id")): row for row in _rows(state.work.artifacts.get("deliver", {}).get("requirements"))}
+    reported = {str(row.get("id")): row for row in rows_of(state.work.artifacts.get("deliver", {}).get("requirements"))}
     facts = judged(state.work.facts, {})
     suite = facts.get("suite")
-    failing = {str(row.get("id")) for row in _rows(suite.get("failing") if isinstance(suite, Mapping) else ())}
+    failing = {str(row.get("id")) for row in rows_of(suite.get("failing") if isinstance(suite, Mapping) else ())}
     out: list[dict[str, object]] = []
-    for item in _rows(state.work.artifacts.get("spec", {}).get("requirements")):
+    for item in rows_of(state.work.artifacts.get("spec", {}).get("requirements")):
         name = str(item.get("id", ""))
         listed = mapped.get(name)
         tests = [str(test) for test in listed] if isinstance(listed, (list, tuple)) else []
@@ -221,10 +221,6 @@ def _digests(state: RunState) -> dict[str, object]:
             if stage.artifact_digest
         },
     }
-
-
-def _rows(value: object) -> list[Json]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
 
 
 def _plain(value: object) -> Any:

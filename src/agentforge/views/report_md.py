@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.events.state.run_state import RunState
 from agentforge.views.run_views import attempt_lines
+from agentforge.views.words import rows_of, texts_of
 
 _NONE = "none"
 _TESTS_SHOWN = 4
@@ -23,8 +24,10 @@ def report_markdown(stage: str, artifact: Mapping[str, object], state: RunState)
 
 def analysis_markdown(analysis: Mapping[str, object], state: RunState) -> str:
     """The answer to a request that asked for an analysis alone."""
-    places = [f"`{item.get('file')}:{item.get('line')}` {item.get('name')}" for item in _maps(analysis.get("symbols"))]
-    risks = [f"{item.get('description')} {item.get('mitigation') or ''}" for item in _maps(analysis.get("risks"))]
+    places = [
+        f"`{item.get('file')}:{item.get('line')}` {item.get('name')}" for item in rows_of(analysis.get("symbols"))
+    ]
+    risks = [f"{item.get('description')} {item.get('mitigation') or ''}" for item in rows_of(analysis.get("risks"))]
     parts = [
         "# Analysis",
         _quote(state.brief.request),
@@ -87,8 +90,8 @@ def _asks(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| the request says | what became of it | tests | changed lines executed |", "|---|---|---|---|"]
     for row in rows:
         executed = "" if row.get("lines") is None else str(row.get("lines"))
-        tests = "<br>".join(f"`{_cell(test)}`" for test in _strings(row.get("tests"))[:_TESTS_SHOWN])
-        more = len(_strings(row.get("tests"))) - _TESTS_SHOWN
+        tests = "<br>".join(f"`{_cell(test)}`" for test in texts_of(row.get("tests"))[:_TESTS_SHOWN])
+        more = len(texts_of(row.get("tests"))) - _TESTS_SHOWN
         tests += f"<br>and {more} more" if more > 0 else ""
         told = "; ".join(part for part in (_cell(row.get("becomes")), _cell(row.get("note"))) if part)
         lines.append(f"| {row.get('number')}. {_cell(row.get('text'))} | {told} | {tests} | {executed} |")
@@ -98,8 +101,8 @@ def _asks(rows: Sequence[Mapping[str, object]]) -> str:
 def _requirements(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| requirement | tests | changed lines |", "|---|---|---|"]
     for row in rows:
-        tests = _strings(row.get("tests"))
-        changes = [f"`{item.get('path')}:{item.get('lines')}`" for item in _maps(row.get("changes"))]
+        tests = texts_of(row.get("tests"))
+        changes = [f"`{item.get('path')}:{item.get('lines')}`" for item in rows_of(row.get("changes"))]
         changes += [_cell(row.get("note"))] if row.get("note") else []
         told = f"**{row.get('id')}** {_cell(row.get('description'))}"
         lines.append(f"| {told} | {'<br>'.join(f'`{_cell(test)}`' for test in tests)} | {'<br>'.join(changes)} |")
@@ -118,13 +121,13 @@ def _changes(rows: Sequence[Mapping[str, object]]) -> str:
 def _verification(value: object) -> str:
     if not isinstance(value, Mapping):
         return ""
-    known = _strings(value.get("failing_at_base"))
+    known = texts_of(value.get("failing_at_base"))
     controls = value.get("controls")
     lines = [
         f"- tree `{value.get('tree')}`, measured in a fresh checkout",
         f"- tests run: {value.get('tests_run')}; suite passes: {_yes(value.get('all_tests_pass'))}",
         f"- regressions: {'none' if value.get('no_regressions') else 'yes'}",
-        f"- checks clean: {_yes(value.get('conformance_passing'))} ({', '.join(_strings(value.get('checks'))) or _NONE})",
+        f"- checks clean: {_yes(value.get('conformance_passing'))} ({', '.join(texts_of(value.get('checks'))) or _NONE})",
         f"- controls: {_controls(controls)}",
         f"- failing before this change, and not touched: {', '.join(f'`{item}`' for item in known[:10]) or _NONE}",
     ]
@@ -152,7 +155,7 @@ def _mutation(value: object) -> str:
     numbers = f"{value.get('killed')} of {value.get('run')}"
     told = f"{numbers} small wrong changes were noticed by the tests (seed {value.get('seed')})."
     lines = []
-    for row in _maps(value.get("survivors")):
+    for row in rows_of(value.get("survivors")):
         why = (
             f": equivalent, says the author of the tests: {_line(row.get('equivalent'))}"
             if row.get("equivalent")
@@ -194,7 +197,7 @@ def _merge(report: Mapping[str, object]) -> str:
 
 
 def _bullets(title: str, value: object) -> str:
-    lines = [f"- {_line(item)}" for item in _strings(value)]
+    lines = [f"- {_line(item)}" for item in texts_of(value)]
     return f"## {title}\n\n" + "\n".join(lines) if lines else ""
 
 
@@ -203,15 +206,7 @@ def _quote(text: str) -> str:
 
 
 def _rows(report: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    return _maps(report.get(name))
-
-
-def _maps(value: object) -> list[Mapping[str, object]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
-
-
-def _strings(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []
+    return rows_of(report.get(name))
 
 
 def _line(value: object) -> str:

@@ -24,7 +24,7 @@ from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import Json
 from agentforge.events.state.attempt import FinishedStep, StageState
 from agentforge.events.state.run_state import Escalation, RunState
-from agentforge.views.words import answers_for, cost_usd, seconds, standing
+from agentforge.views.words import answers_for, cost_usd, rows_of, seconds, standing
 
 
 def state_value(state: RunState, *, interrupted: bool, records: int, head: str) -> dict[str, object]:
@@ -288,7 +288,7 @@ def attempts_value(state: RunState) -> dict[str, object]:
     chosen = state.relations.attempts.get("chosen")
     number = chosen.get("number") if isinstance(chosen, Mapping) else None
     reason = chosen.get("reason") if isinstance(chosen, Mapping) else ""
-    rows = [{**row, "chosen": row.get("number") == number} for row in _rows(state.relations.attempts.get("rows"))]
+    rows = [{**row, "chosen": row.get("number") == number} for row in rows_of(state.relations.attempts.get("rows"))]
     return {"stage": state.relations.attempts.get("stage"), "rows": rows, "reason": reason}
 
 
@@ -296,7 +296,7 @@ def attempt_lines(state: RunState) -> list[str]:
     """One line for each attempt, the chosen one with why."""
     value = attempts_value(state)
     lines = []
-    for row in _rows(value.get("rows")):
+    for row in rows_of(value.get("rows")):
         score = row.get("score")
         shown = f"mutation score {score:.2f}, " if isinstance(score, (int, float)) else ""
         told = (
@@ -307,7 +307,3 @@ def attempt_lines(state: RunState) -> list[str]:
         mark = f"; chosen: {value.get('reason')}" if row.get("chosen") else ""
         lines.append(f"attempt {row.get('number')} ({row.get('child')}): {told}{mark}")
     return lines
-
-
-def _rows(value: object) -> list[Mapping[str, object]]:
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, (list, tuple)) else []

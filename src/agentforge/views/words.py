@@ -5,6 +5,9 @@ The commands that answer what a run asks: the same words on the screen and in me
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from agentforge.events.kinds.choices import Choice, choices_of
 from agentforge.events.state.run_state import Escalation, RunState, Totals
 
@@ -68,3 +71,13 @@ def choice_lines(item: Escalation, *, task_id: str) -> list[str]:
 def choice_values(item: Escalation, *, task_id: str) -> list[dict[str, object]]:
     """The choices as programs read them: what is recorded, what happens next, and the command."""
     return [{**choice.value, "command": command_of(choice, item, task_id=task_id)} for choice in choices_of(item)]
+
+
+def rows_of(value: object) -> list[Mapping[str, Any]]:
+    """The mappings of a list, and nothing else: an artifact may hold anything."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def texts_of(value: object) -> list[str]:
+    """The items of a list as texts; none where it is no list."""
+    return [str(item) for item in value] if isinstance(value, (list, tuple)) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +16,11 @@ from agentforge.app.proof.keyring import own_signer
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.sessions.instructions import found_instructions, read_instructions
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
+from agentforge.app.tasks.delivered_trees import with_delivered
+from agentforge.app.tasks.dependencies import look_at
 from agentforge.app.tasks.examiner import flag_of
+from agentforge.app.tasks.external_agents import guests_of
+from agentforge.app.tasks.workplace import ready_worktree
 from agentforge.config.model_choice import choose, choose_fallbacks
 from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
@@ -37,18 +41,18 @@ from agentforge.models import (
     open_model,
 )
 from agentforge.pipeline.model.profile import PROFILES, profile_named
-from agentforge.pipeline.model.run_dependencies import Need, Sight
 from agentforge.pipeline.model.runtime import Runtime, no_guest
-from agentforge.proof.envelope import Signer
 from agentforge.safety.text.redaction import known_secrets
 from agentforge.store.log.run_log import RunLog
 from agentforge.testing.cache import ResultCache
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.snapshots import keep
+from agentforge.workspace.protection.workspace_guard import Guard
+from agentforge.workspace.sandbox.box import Network, Preference, Sandbox, choose as choose_sandbox
 
 if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
     from agentforge.suite import Rig
-    from agentforge.workspace.sandbox.box import Network, Preference, Sandbox
 
 _LEAST_STEP_TOKENS = 4000
 """A step that is smaller shows nothing of the code: a model with a smaller window refuses it, and says so."""
@@ -156,8 +160,6 @@ def wire(
         SandboxError: no sandbox, and the settings do not switch it off.
         ConfigError, ContractInvalid: files of the user's are wrong.
     """
-    from agentforge.workspace.protection.workspace_guard import Guard
-
     stages = stages_of(state, settings=settings, environ=environ)
     repo, worktree = Path(state.identity.repo), Path(state.identity.worktree)
     scratch, git = scratch_of(worktree), opened or Git(repo)
@@ -191,9 +193,9 @@ def wire(
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
         hooks=hooks_of(state, sandbox, settings=settings, environ=environ, secrets=secrets),
-        signer=_signer(environ),
+        signer=partial(own_signer, environ),
         guests=_guests(settings, environ),
-        look=_look(environ),
+        look=partial(look_at, environ=environ),
         begin_part=_begin_part(environ),
         instructions=lru_cache(maxsize=1)(lambda: _instructions(repo, settings, environ)),
     )
@@ -212,11 +214,9 @@ def _supplied(state: RunState, log: RunLog) -> dict[str, bytes]:
 
 
 def _guests(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], GuestChoice | None]:
-    """The agents of other makers that do stages; loaded where the settings name one."""
+    """The agents of other makers that do stages."""
     if not any(isinstance(table, Mapping) and table.get("agent") for table in settings.table("stages").values()):
         return no_guest
-    from agentforge.app.tasks.external_agents import guests_of
-
     return guests_of(settings, environ)
 
 
@@ -246,8 +246,6 @@ def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Call
 
     @lru_cache(maxsize=1)
     def ready() -> None:
-        from agentforge.app.tasks.workplace import ready_worktree
-
         ready_worktree(
             replace(state, identity=replace(state.identity, base_commit=log.state.identity.base_commit)),
             runtime(),
@@ -258,20 +256,7 @@ def _ready(state: RunState, log: RunLog, runtime: Callable[[], Runtime]) -> Call
 
 
 def _keep(git: Git, state: RunState, tree: str) -> None:
-    from agentforge.workspace.git.snapshots import keep
-
     keep(git, state.identity.run_id, tree=tree, base=state.identity.base_commit, when=state.progress.last_at)
-
-
-def _look(environ: Mapping[str, str]) -> Callable[[Need, RunState], Sight]:
-    """Where other runs are looked for: loaded when one is needed."""
-
-    def look(need: Need, state: RunState) -> Sight:
-        from agentforge.app.tasks.dependencies import look_at
-
-        return look_at(need, state, environ=environ)
-
-    return look
 
 
 def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartStarted]:
@@ -285,26 +270,15 @@ def _begin_part(environ: Mapping[str, str]) -> Callable[[str, RunState], PartSta
     return begin
 
 
-def _signer(environ: Mapping[str, str]) -> Callable[[], Signer | None]:
-    """The user's signing key, looked for when there is something to sign."""
-
-    def signer() -> Signer | None:
-        return own_signer(environ)
-
-    return signer
-
-
 def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping[str, str] | None = None) -> Sandbox:
     """The sandbox of the settings; no command sees what is hidden: the other tasks.
 
     Args:
         environ: what commands may see a part of; None = the environment of this process.
     """
-    from agentforge.workspace.sandbox.box import choose
-
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
     hidden = (*hidden, *settings.folders("sandbox.hidden"))
-    return choose(kind, environ, network=_network(settings), hidden=hidden)
+    return choose_sandbox(kind, environ, network=_network(settings), hidden=hidden)
 
 
 def _network(settings: Settings) -> Network:
@@ -362,8 +336,6 @@ def _rig(
         worktree = Path(state.identity.worktree)
         plan = detect(Path(state.identity.repo), settings=settings.table("test"), environ=environ)
         if state.relations.awaited:
-            from agentforge.app.tasks.delivered_trees import with_delivered
-
             plan = with_delivered(
                 plan, state, folder=scratch_of(worktree) / "delivered", mounted=sandbox.kind == "bubblewrap"
             )

@@ -13,6 +13,7 @@ from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.hooks import PROJECT, Hook, HookEngine, output_limit, read_hook
 from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
     pass
@@ -78,8 +79,6 @@ def _hooks_of(layer: Layer, environ: Mapping[str, str]) -> list[Hook]:
 def _runner(
     state: RunState, *, sandbox: Sandbox, environ: Mapping[str, str]
 ) -> Callable[[Hook, Mapping[str, str], bytes], Completed]:
-    from agentforge.workspace.sandbox.box import Box
-
     repo, worktree, own = Path(state.identity.repo), Path(state.identity.worktree), config_dir(environ) / "hooks"
 
     def run(hook: Hook, env: Mapping[str, str], stdin: bytes) -> Completed:

@@ -133,7 +133,7 @@ def examine(wish: Wish, *, settings: Settings) -> CheckRun:
         findings,
         baseline=baseline,
         present=known,
-        lines=_lines(git.top, findings),
+        lines=lines_at(git.top, findings),
         imported=frozenset(one.check for one in brought) - set(report.ran),
     )
     examined = CheckRun(report=report, violations=found, untrusted=untrusted, commit=git.found_at)
@@ -304,7 +304,8 @@ def _imported(git: Git, wish: Wish, paths: Sequence[str]) -> list[Finding]:
     return [finding for finding in kept if finding.path in wanted]
 
 
-def _lines(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
+def lines_at(top: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
+    """The source line of each finding that names one, by path and number."""
     read = line_reader(top)
     return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 

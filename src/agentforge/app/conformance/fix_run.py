@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.run_inputs import base_commit
-from agentforge.app.conformance.check_run import close, is_of_rule, known, texts
+from agentforge.app.conformance.check_run import close, is_of_rule, known, lines_at, texts
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.conformance import (
     BASELINE,
     CheckReport,
-    Finding,
     Violation,
     chosen_checks,
     contracts_in,
-    line_reader,
     read_baseline,
     run_checks,
     violations,
@@ -170,7 +168,7 @@ def _measured(
         git.materialise(git.tree_of(base), checkout)
         report = _report(checkout, git, paths or present, settings=settings, environ=environ, only=only)
         findings = [one for one in report.findings if paths is None or one.path in paths]
-        lines = _lines(checkout, findings)
+        lines = lines_at(checkout, findings)
     text = git.show(base, BASELINE)
     baseline = read_baseline(text.decode("utf-8", "replace"), source=BASELINE) if text else ()
     return report, violations(findings, baseline=baseline, present=present, lines=lines)
@@ -194,11 +192,6 @@ def _report(
         contracts=with_commands(contracts_in(checkout), texts(table.get("commands"))),
         today=date.fromisoformat(utc_now()[:10]),
     )
-
-
-def _lines(checkout: Path, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
-    read = line_reader(checkout)
-    return {(one.path, one.line): read(one.path, one.line) for one in findings if one.line}
 
 
 def _refuse_what_no_run_repairs(one: Violation) -> None:

@@ -12,6 +12,7 @@ from agentforge.app.composition.task_queries import load
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.store.blobs import Blobs
+from agentforge.views.words import rows_of
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import has_object
 
@@ -157,7 +158,7 @@ def _requirements(state: RunState) -> Value:
             "criteria": list(item.get("acceptance_criteria") or ()),
             "tests": list(tests.get(str(item.get("id")), ())),
         }
-        for item in _mappings(state.work.artifacts.get("spec", {}).get("requirements"))
+        for item in rows_of(state.work.artifacts.get("spec", {}).get("requirements"))
     }
 
 
@@ -216,7 +217,7 @@ def _files(state: RunState) -> Value:
     facts = judged(state.work.facts, {})
     return {
         str(item.get("path")): f"{item.get('status')} +{item.get('added')} -{item.get('removed')}"
-        for item in _mappings(facts.get("changes"))
+        for item in rows_of(facts.get("changes"))
     }
 
 
@@ -234,7 +235,3 @@ def _rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Value]:
 
 def _names(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*a, *b]))
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []

@@ -230,7 +230,9 @@ def _explained(divergence: Divergence, blobs: _Overlay, runtime: Runtime) -> tup
     """What the difference comes from, and its first lines."""
     old, new = divergence.recorded, divergence.now
     if divergence.field in ("request", "material"):
-        return _explained_request(divergence, json.loads(blobs.get(str(old))), json.loads(blobs.get(str(new))), runtime)
+        return _explained_request(
+            divergence, json.loads(blobs.get(str(old))), json.loads(blobs.get(str(new))), runtime.stages
+        )
     names: tuple[str, ...] = ()
     if divergence.event == "StageVerified":
         names = (f"contract {runtime.stages[divergence.stage].produces}",)
@@ -238,19 +240,19 @@ def _explained(divergence: Divergence, blobs: _Overlay, runtime: Runtime) -> tup
 
 
 def _explained_request(
-    divergence: Divergence, old: object, new: object, runtime: Runtime
+    divergence: Divergence, old: object, new: object, stages: Mapping[str, Stage]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return ("material of the stage",), _lines(_text(old), _text(new))
     names = [key for key in ("max_output_tokens", "temperature") if old.get(key) != new.get(key)]
     before, after = (_texts_of(value["messages"]) for value in (old, new))
     if before["system"] != after["system"]:
-        names += _prompts(before["system"], runtime.stages[divergence.stage]) or ["system prompt"]
+        names += _prompts(before["system"], stages[divergence.stage]) or ["system prompt"]
     names += [f"{role} message" for role in after if role != "system" and before.get(role) != after[role]]
     tools_before, tools_after = ({tool["name"]: tool for tool in value["tools"]} for value in (old, new))
     for name in sorted({*tools_before, *tools_after}):
         if tools_before.get(name) != tools_after.get(name):
-            contract = runtime.stages[divergence.stage].produces
+            contract = stages[divergence.stage].produces
             names.append(f"tool {name}" + (f" (contract {contract})" if name == "submit_artifact" else ""))
     lines = [line for role in after for line in _lines(before.get(role, ""), after[role])]
     return tuple(names), tuple(lines or _lines(_text(old), _text(new)))[:_LINES_SHOWN]

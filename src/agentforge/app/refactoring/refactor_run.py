@@ -25,7 +25,6 @@ from agentforge.python_refactoring import (
     read_project,
 )
 from agentforge.suite import Edits, Rig, detect, run_tree
-from agentforge.testing.outcome import SuiteRun
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
@@ -165,16 +164,12 @@ def tested(change: Refactoring, *, settings: Settings) -> TestResult:
             f"nothing was changed: with it these tests no longer pass: {', '.join(lost[:_SHOWN])}{more}",
             hint="look at the diff with --dry-run; what the tests reach by a text or by getattr has to be changed by hand",
         )
-    return TestResult(passed=len(after.passed_ids), failing=_failing(after), problems=before.problems)
+    return TestResult(passed=len(after.passed_ids), failing=after.failing_ids, problems=before.problems)
 
 
 def _is_of(nodeid: str, ended: set[str]) -> bool:
     """Whether a test is one that goes with what is deleted, its parameters apart."""
     return nodeid.partition("[")[0] in ended
-
-
-def _failing(run: SuiteRun) -> tuple[str, ...]:
-    return tuple(sorted(name for name, one in run.outcomes.items() if one.outcome in ("failed", "error")))
 
 
 def apply(change: Refactoring) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -57,7 +57,7 @@ def policy_of(workshop: Workshop) -> Policy:
     mode = workshop.setting("approval") or workshop.options.approval or workshop.settings.text("approval")
     return Policy(
         mode=Mode(mode),
-        rules=(*workshop.permission_rules, *_remembered(workshop), *workshop.around.skills.rules()),
+        rules=(*workshop.permission_rules, *_remembered(workshop.desk.rules), *workshop.around.skills.rules()),
         ground=PathPolicy(
             root=root,
             folder=root,
@@ -92,9 +92,9 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
     return Refusal(reason=refusal(decision, asked=desk.present, instead=_INSTEAD), said=said)
 
 
-def _remembered(workshop: Workshop) -> tuple[Rule, ...]:
+def _remembered(texts: Iterable[str]) -> tuple[Rule, ...]:
     """The rules that the person allowed in this session."""
-    return tuple(read_rule(text, Consent.ALLOW, origin="this session") for text in workshop.desk.rules)
+    return tuple(read_rule(text, Consent.ALLOW, origin="this session") for text in texts)
 
 
 APPROVE = "Approve and build"

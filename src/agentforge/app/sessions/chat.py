@@ -29,7 +29,7 @@ from agentforge.frozen import dataclass
 from agentforge.hooks import Outcome
 from agentforge.messages import Picture
 from agentforge.safety.text.redaction import redact
-from agentforge.session import SessionRuntime, last_words, run_turn
+from agentforge.session import SessionRuntime, run_turn
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import forget
 
@@ -232,8 +232,8 @@ class Chat:
         except ModelError as error:
             self._tell_hooks(error)
             self.drop(outcome="failed", reason=str(error))
-            return TurnResult(text=last_words(self.state), outcome="failed", reason=str(error), error=error)
-        return TurnResult(text=last_words(state), outcome=state.talk.outcome, reason=state.talk.reason)
+            return TurnResult(text=self.state.talk.last_words(), outcome="failed", reason=str(error), error=error)
+        return TurnResult(text=state.talk.last_words(), outcome=state.talk.outcome, reason=state.talk.reason)
 
     def _driven(self, runtime: SessionRuntime) -> RunState:
         """Drive the turn; a request that was too long is built anew, smaller (Talk.token_factor)."""

@@ -24,7 +24,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.policy.decision import Policy
-from agentforge.session import PLAN_TOOLS, SPAWNS, Subagent, last_words, offered, run_child_turn, subagent_prompt
+from agentforge.session import PLAN_TOOLS, SPAWNS, Subagent, offered, run_child_turn, subagent_prompt
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
 from agentforge.store.log.run_log import RunLog
@@ -172,7 +172,7 @@ class ChildRun:
     @property
     def words(self) -> str:
         """What it said last."""
-        return last_words(self._log.state)
+        return self._log.state.talk.last_words()
 
     def changed(self) -> tuple[str, ...]:
         """The files that it wrote in its parent's folder."""

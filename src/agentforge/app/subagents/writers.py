@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from agentforge.app.sessions.services import Workshop
@@ -104,12 +105,12 @@ def run_writers(
         WriterPart(goal=str(row["goal"]).strip(), files=tuple(cast("list[str]", row["files"])), child=child_of(number))
         for number, row in enumerate(rows)
     ]
-    refusal = _refusal(parts, workshop)
+    refusal = _refusal(parts, workshop.git)
     if refusal:
         return failed(refusal, error_type="bad-arguments", text=refusal)
     git = cast("Git", workshop.git)
     base = _base(workshop, git, parts)
-    worktrees = [_worktree(workshop, git, part, base) for part in parts]
+    worktrees = [_worktree(git, part, base, data=data_dir(workshop.environ)) for part in parts]
     works = [
         partial(_write, workshop, part, worktree, base, forbids, record)
         for part, worktree in zip(parts, worktrees, strict=True)
@@ -154,8 +155,8 @@ class WriterWorkshop(ChildWorkshop):
         return replace(policy, rules=(*policy.rules, *rules))
 
 
-def _refusal(parts: list[WriterPart], workshop: Workshop) -> str:
-    if workshop.git is None:
+def _refusal(parts: list[WriterPart], git: Git | None) -> str:
+    if git is None:
         return "writers need a git repository"
     if any(not part.goal for part in parts):
         return "a goal is empty"
@@ -177,8 +178,7 @@ def _base(workshop: Workshop, git: Git, parts: list[WriterPart]) -> str:
     return git.commit_tree(guard.tree(), parents=(), message="what writers start from\n")
 
 
-def _worktree(workshop: Workshop, git: Git, part: WriterPart, base: str) -> Worktree:
-    data = data_dir(workshop.environ)
+def _worktree(git: Git, part: WriterPart, base: str, *, data: Path) -> Worktree:
     there = worktree_of(git, data_dir=data, task_id=part.child)
     return there if there.path.is_dir() else create(git, data_dir=data, task_id=part.child, commit=base)
 

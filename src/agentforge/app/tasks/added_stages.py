@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentforge import toolbox
 from agentforge.canonical import digest_bytes, digest_value
+from agentforge.config.contract_files import contract_set
 from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
 from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
@@ -132,8 +133,6 @@ def stages_by_record(state: RunState) -> Stages:
 
 def contracts_of(repo: Path, stages: Mapping[str, Stage]) -> ContractSet:
     """The contracts that hold in a repository, with those that stages from outside bring along."""
-    from agentforge.config.contract_files import contract_set
-
     if not getattr(stages, "added", ()):
         return contract_set(repo)
     return contract_set(repo, _carried([stages[name] for name in cast("Stages", stages).added]))
@@ -162,8 +161,6 @@ def _carried(stages: Sequence[Stage]) -> dict[str, str]:
 def _check(found: Sequence[Added], repo: Path | None) -> None:
     if not found:
         return
-    from agentforge.config.contract_files import contract_set
-
     contracts = contract_set(repo, _carried([one.stage for one in found]))
     check_stages(
         {one.stage.name: (one.stage, one.source) for one in found},

@@ -14,6 +14,7 @@ from agentforge.app.tasks.added_stages import added_now
 from agentforge.app.tasks.examiner import examiner_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.app.tasks.start_options import StartOptions, Watch
+from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ModelNotConfigured, UsageError
@@ -25,6 +26,7 @@ from agentforge.store.log.clock import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import new_task_folder
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
 
 _LONGEST_REQUEST = 1_000_000
 _LEFT_OUT_NAMED = 20
@@ -53,8 +55,6 @@ def begun(
     models = Models(settings=settings, environ=environ, flag=options.model)
     log = _create(options, git, models, settings=settings, environ=environ, watch=watch, graded=graded)
     if Path(log.state.identity.worktree).exists():  # of a run of the same name whose folder was deleted
-        from agentforge.app.tasks.workplace import drop_worktree
-
         drop_worktree(git, log.state)
     return git, models, log
 
@@ -88,7 +88,6 @@ def _create(
     graded: bool,
 ) -> RunLog:
     from agentforge.app.composition.provenance import digests, supplied_tests
-    from agentforge.workspace.git.worktree import branch_name, names_with_branches, worktree_of
 
     workflow = WORKFLOWS[options.workflow]
     profile = SMALL if options.refactoring else models.profile() if workflow.takes_added else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.secret_words import without_secrets
+from agentforge.app.tasks.dependents import wake
 from agentforge.app.tasks.log_heads import keep_head
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
@@ -29,8 +30,6 @@ def wake_on_the_way(log: RunLog, environ: Mapping[str, str]) -> None:
 
     def watch(event: kinds.Event, _state: RunState) -> None:
         if isinstance(event, kinds.StagePassed) and waiting.is_dir():
-            from agentforge.app.tasks.dependents import wake
-
             wake(environ)
 
     log.subscribe(watch)

@@ -11,12 +11,14 @@ from agentforge.agent import exhausted
 from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.run_inputs import program_versions
 from agentforge.app.composition.run_result import RunResult
+from agentforge.app.sync.travel import follow
 from agentforge.app.tasks.added_stages import taken_now
 from agentforge.app.tasks.creation import begun
 from agentforge.app.tasks.limit_changes import GivenLimits, raised
 from agentforge.app.tasks.log_heads import LEAVING_S, open_task
 from agentforge.app.tasks.run_drive import drive_run
 from agentforge.app.tasks.start_options import StartOptions, Watch
+from agentforge.app.tasks.workplace import moved
 from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError
@@ -51,8 +53,6 @@ def create(options: StartOptions, *, settings: Settings, environ: Mapping[str, s
     models.close()
     with log:
         if settings.text("fleet.remote"):
-            from agentforge.app.sync.travel import follow
-
             follow(log, git, settings=settings)
         return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
 
@@ -83,8 +83,6 @@ def resume(
         IntegrityError: its log is not what was written.
         UsageError: an increase of a limit that the task does not have.
     """
-    from agentforge.app.tasks.workplace import moved
-
     began = time.monotonic()
     git = Git.open(cwd)
     log = open_task(find_task(git.top, task_id)[1], environ, leaving_s=LEAVING_S)

@@ -44,7 +44,7 @@ def servers_of(workshop: Workshop) -> tuple[Servers, dict[str, str]]:
         open_transport=lambda spec: _opened(spec, workshop),
         open_login=lambda spec: _opened(spec, workshop, show=lambda url: _show(workshop, url)),
         pins=Pins(data_dir(workshop.environ) / "mcp"),
-        agree=lambda server, change: _agreed(workshop, server, change),
+        agree=lambda server, change: _agreed(workshop.desk.asks, server, change),
     )
     return made, refused
 
@@ -107,9 +107,9 @@ def _show(workshop: Workshop, url: str) -> None:
         webbrowser.open(url)
 
 
-def _agreed(workshop: Workshop, server: str, change: str) -> bool:
+def _agreed(ask: Callable[[Question], bool], server: str, change: str) -> bool:
     from agentforge.app.subagents.child_run import ONE_QUESTION
 
     question = Question(tool=server, text=change, reason="an MCP server changed what it offers")
     with ONE_QUESTION:  # a subagent may have met it while another one asks
-        return workshop.desk.asks(question)
+        return ask(question)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agentforge.cli.output.terminal import printable
-from agentforge.cli.running.detachment import row_value
+from agentforge.cli.runs.detachment import row_value
 from agentforge.cli.startup.streams import reader_left
 from agentforge.errors import EXIT_DONE, IntegrityError, StorageError
 from agentforge.events.kinds.dependencies import part_label

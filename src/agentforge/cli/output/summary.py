@@ -22,7 +22,7 @@ from agentforge.fleet import Queued
 from agentforge.pipeline.delivery.assumptions import assumptions
 from agentforge.pipeline.ledger.shown import ask_lines
 from agentforge.views.run_views import attempt_lines
-from agentforge.views.words import choice_lines
+from agentforge.views.words import choice_lines, rows_of
 
 _ANALYSIS = "artifacts/phases/analyze/analysis.md"
 _LISTED = 8
@@ -101,7 +101,7 @@ def requirements(state: RunState) -> list[str]:
     """Each requirement with the tests that prove it."""
     mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
     lines = []
-    for item in _mappings(state.work.artifacts.get("spec", {}).get("requirements")):
+    for item in rows_of(state.work.artifacts.get("spec", {}).get("requirements")):
         name = str(item.get("id"))
         tests = mapping.get(name, []) if isinstance(mapping, Mapping) else []
         tests = [str(test) for test in tests] if isinstance(tests, (list, tuple)) else []
@@ -212,10 +212,6 @@ def _fitting(line: str, style: Style) -> list[str]:
     """A line as it is where it fits below an indent of two, else broken between words."""
     room = style.columns - 2
     return [line] if room <= 0 or width_of(line) <= room else wrapped(line, max(room, _NARROW))
-
-
-def _mappings(value: object) -> list[Mapping[str, object]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, (list, tuple)) else []
 
 
 def part_lines(state: RunState) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -95,6 +96,11 @@ def cut_words(text: str, width: int) -> str:
     kept = shorter[:-3]
     words = kept.rpartition(" ")[0].rstrip()
     return f"{words}..." if words and len(kept) - len(words) <= _LONGEST_TAIL else shorter
+
+
+def shown_table(rows: Sequence[Sequence[str]], *, head: Sequence[str]) -> str:
+    """Lay out rows as `table` does, for standard output."""
+    return "\n".join(table(rows, head=head, style=style_for(sys.stdout, os.environ)))
 
 
 def table(rows: Sequence[Sequence[str]], *, head: Sequence[str], style: Style) -> list[str]:

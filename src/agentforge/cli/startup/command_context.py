@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentforge.cli.output.terminal import printable
 from agentforge.config.dotenv import merged_environment, untrusted_files
+from agentforge.config.model_choice import explain, keyless_fallbacks
 from agentforge.config.paths import project_top
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ModelNotConfigured, UsageError
@@ -64,8 +65,6 @@ def _without_key(settings: Settings, environ: Mapping[str, str]) -> list[str]:
     """The fallbacks that are left out of the chain."""
     if not settings.get("model.fallbacks"):
         return []
-    from agentforge.config.model_choice import explain, keyless_fallbacks
-
     try:
         now = explain(settings, environ).spec.provider
     except ModelNotConfigured:

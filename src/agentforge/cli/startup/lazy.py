@@ -176,7 +176,7 @@ def agentforge(ctx: click.Context, /, version: bool, **given: Any) -> int | None
         return None
     if ctx.invoked_subcommand is not None:
         return None
-    from agentforge.cli.running.chat_loop import nothing_to_read, talk
+    from agentforge.cli.runs.chat_loop import nothing_to_read, talk
 
     if nothing_to_read():
         click.echo(ctx.get_help())
@@ -197,7 +197,7 @@ def _begin_with(ctx: click.Context) -> click.Command:
     """The command that begins a conversation with a sentence; the options of the agent stand before it or behind it."""
 
     def begin(**given: Any) -> int:
-        from agentforge.cli.running.chat_loop import talk
+        from agentforge.cli.runs.chat_loop import talk
 
         return talk({**ctx.params, **{name: value for name, value in given.items() if value}})
 

@@ -105,6 +105,11 @@ class Talk:
     standing: int = 0
     redo: tuple[str, ...] = ()
 
+    def last_words(self) -> str:
+        """What the assistant said last in this turn, "" when it said nothing."""
+        said = (one.text for one in reversed(self.entries) if one.kind == "assistant" and one.turn == self.turn)
+        return next((text for text in said if text.strip()), "")
+
 
 def talk_from(value: Json) -> Talk:
     """Build a conversation from its JSON value; fields that this program does not know are left out."""

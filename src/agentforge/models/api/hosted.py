@@ -14,7 +14,7 @@ from agentforge.messages import Message, ModelReply, ModelRequest, Usage
 from agentforge.models.api.abilities import of_provider, refused, unseen, used, within
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.api.prices import estimate_usage
-from agentforge.models.api.thinking import think_aloud
+from agentforge.models.api.thoughts import think_aloud
 from agentforge.models.dialects.dialect import Answer, Dialect, StreamReader, parse_object
 from agentforge.models.dialects.refusals import ABOUT_STREAM
 from agentforge.models.transport.connection import Connection, HttpConnection, Response

@@ -265,7 +265,7 @@ def _encode_message(message: Message) -> Payload:
     if not message.tool_calls:
         return {"role": message.role, "content": message.text}
     calls = [
-        {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": _sent_arguments(call)}}
+        {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": sent_arguments(call)}}
         for call in message.tool_calls
     ]
     kept = {key: value for block in message.kept for key, value in block.items()}
@@ -280,9 +280,9 @@ def _image_part(picture: Picture) -> Payload:
     return {"type": "image_url", "image_url": {"url": data_url(picture)}}
 
 
-def _sent_arguments(call: ToolCall) -> str:
+def sent_arguments(call: ToolCall) -> str:
+    """The arguments of a call, verbatim where they are an object: other bytes would cost the provider's prefix cache."""
     value = arguments_object(call.arguments)
-    # Verbatim where they are an object: other bytes would cost the provider's prefix cache.
     return json.dumps(value) if not value or set(value) == {"raw"} else call.arguments
 
 

@@ -7,7 +7,6 @@ Which of OpenAI's two wire formats a server is spoken with in; the second is loa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -18,14 +17,13 @@ from agentforge.models.dialects.dialect import (
     Answer,
     Dialect,
     Payload,
-    arguments_object,
     counted,
     data_url,
     joined,
     parse_object,
     raise_reported_error,
 )
-from agentforge.models.dialects.openai_chat import OPENAI_CHAT, headers
+from agentforge.models.dialects.openai_chat import OPENAI_CHAT, headers, sent_arguments
 
 _CUT: Mapping[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _PASSING = {"rate_limit_exceeded": ModelRateLimited, "server_error": ModelUnavailable}
@@ -169,15 +167,10 @@ def _items(message: Message) -> list[Payload]:
     content += [{"type": "input_image", "image_url": data_url(one)} for one in message.pictures]
     said = [{"role": message.role, "content": content}] if content else []
     calls = [
-        {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": _arguments(call)}
+        {"type": "function_call", "call_id": call.call_id, "name": call.name, "arguments": sent_arguments(call)}
         for call in message.tool_calls
     ]
     return [*map(dict, message.kept), *said, *calls]
-
-
-def _arguments(call: ToolCall) -> str:
-    value = arguments_object(call.arguments)
-    return json.dumps(value) if not value or set(value) == {"raw"} else call.arguments
 
 
 def _call(item: Payload, index: int) -> ToolCall:

@@ -33,7 +33,9 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
+    from agentforge.contracts.catalogue import ContractSet
     from agentforge.guest import GuestChoice
+    from agentforge.workspace.sandbox.box import Sandbox
 
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
@@ -62,7 +64,7 @@ def agent_spec(state: RunState, runtime: Runtime, pieces: Sequence[Section]) -> 
         names = (*names, "ask_human")  # what another task delivered may not be what this one was promised
     ahead = stages_ahead(stage, state, runtime)
     if ahead:
-        names = tuple(dict.fromkeys((*_possible(stage.ahead_tools, runtime), *names)))
+        names = tuple(dict.fromkeys((*_possible(stage.ahead_tools, runtime.sandbox), *names)))
     tools = with_ahead(find(names), ahead)
     spec = _spec(state, stage, runtime, pieces, model=model, tools=tools, ahead=ahead)
     if not profile_of(state).harness_works:
@@ -124,12 +126,12 @@ def _spec(
 
 def offered(stage: Stage, runtime: Runtime) -> tuple[str, ...]:
     """The stage's tools."""
-    return _possible(stage.tools, runtime)
+    return _possible(stage.tools, runtime.sandbox)
 
 
-def _possible(names: tuple[str, ...], runtime: Runtime) -> tuple[str, ...]:
+def _possible(names: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
     """Without a sandbox there is no shell, because nothing would keep it out of the workspace."""
-    if "shell" in names and runtime.sandbox.kind == "none":
+    if "shell" in names and sandbox.kind == "none":
         return tuple(name for name in names if name != "shell")
     return names
 
@@ -197,7 +199,7 @@ def _context(
             recent=recent_actions(state),
             verification=verification_status(state),
             tools=tuple(
-                replace(tool.schema, parameters=_submit_schema(stage, runtime, state, ahead=ahead))
+                replace(tool.schema, parameters=_submit_schema(stage, runtime.contracts, state, ahead=ahead))
                 if tool.name == "submit_artifact"
                 else tool.schema
                 for tool in tools.values()
@@ -279,17 +281,17 @@ def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tupl
 
 
 def _submit_schema(
-    stage: Stage, runtime: Runtime, state: RunState, *, ahead: tuple[Stage, ...] = ()
+    stage: Stage, contracts: ContractSet, state: RunState, *, ahead: tuple[Stage, ...] = ()
 ) -> dict[str, object]:
     """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
-    contract = runtime.contracts.get(stage.produces)
+    contract = contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
     own = draft_schema(contract, omit=omit, bare=bool(ahead))
     if state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
     for one in ahead:
-        contract = runtime.contracts.get(one.produces)
+        contract = contracts.get(one.produces)
         properties[one.name] = draft_schema(
             contract, omit=(*one.omit, *_SELDOM), bare=True
         )  # its section tells the rest

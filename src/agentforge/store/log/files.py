@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import get_ident
 
 from agentforge.errors import StorageError, remedy_of
+from agentforge.workspace.files.file_access import sync_folder
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -43,19 +44,6 @@ def remove_halves(folder: Path) -> None:
     """Remove what killed writers left half written anywhere in `folder`; only its one writer may do this."""
     for half in folder.rglob(".*.tmp"):
         half.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make what was created in or renamed into `folder` survive a power cut.
-
-    Raises:
-        OSError: the folder cannot be synced.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:

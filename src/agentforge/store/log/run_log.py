@@ -23,13 +23,14 @@ from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before
-from agentforge.store.log.files import make_folder, remove_halves, replace_file, storage_error, sync_folder, write_all
+from agentforge.store.log.files import make_folder, remove_halves, replace_file, storage_error, write_all
 from agentforge.store.log.intact import refuse_cut, what_is_left
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, LogScan, begin
 from agentforge.store.log.records import GENESIS, Record, read_line, write_line
 from agentforge.store.log.snapshot import EVERY, Snapshot
 from agentforge.store.views.projector import Projector
+from agentforge.workspace.files.file_access import sync_folder
 
 Clock = Callable[[], str]
 Subscriber = Callable[[Event, RunState], None]

@@ -246,7 +246,7 @@ def _told(event: kinds.Event, state: RunState) -> tuple[str, dict[str, object]] 
     if isinstance(event, kinds.TurnFinished):
         if event.outcome in ("failed", "stuck", "limit"):
             return "agent_error", {"error": event.reason or event.outcome, "details": {"outcome": event.outcome}}
-        return "agent_end", {"response": _last_words(state), "usage": usage_value(state)}
+        return "agent_end", {"response": state.talk.last_words(), "usage": usage_value(state)}
     return None
 
 
@@ -281,10 +281,3 @@ def _completed(event: kinds.ToolFinished) -> dict[str, object]:
         "truncated": event.output is not None,
         "exit_code": None,
     }
-
-
-def _last_words(state: RunState) -> str:
-    for entry in reversed(state.talk.entries):
-        if entry.kind == "assistant" and entry.turn == state.talk.turn and entry.text.strip():
-            return entry.text
-    return ""

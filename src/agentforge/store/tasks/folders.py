@@ -11,12 +11,13 @@ from typing import Any, cast
 from agentforge import canonical
 from agentforge.errors import AgentForgeError, IntegrityError, StorageError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.store.log.files import replace_file, storage_error, sync_folder
+from agentforge.store.log.files import replace_file, storage_error
 from agentforge.store.log.intact import look_at, remembered
 from agentforge.store.log.lease import LEASE, read_holder
 from agentforge.store.log.reader import LOG, load_state, unreadable
 from agentforge.store.views.projector import read_summary
 from agentforge.views.summary_view import summary_value
+from agentforge.workspace.files.file_access import sync_folder
 
 _IGNORED = ".gitignore\ntasks/\nescalations/\nviolations/\naudit/\ncache/\n"
 _ID_START = len("task-20251231-")

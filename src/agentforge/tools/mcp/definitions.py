@@ -6,14 +6,13 @@ From what a server answers to an observation: text as text, everything else name
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from agentforge.canonical import digest_value
-from agentforge.errors import StorageError
+from agentforge.config.edits import write_text
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
 from agentforge.tools.base import Observation, failed
@@ -238,15 +237,7 @@ class Pins:
             "resources": pinned.resources,
             "prompts": [one.value() for one in pinned.prompts],
         }
-        file = self._file(digest)
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            fresh = file.with_name(f".{file.name}.{os.getpid()}")
-            fresh.write_text(json.dumps(value), encoding="utf-8")
-            fresh.chmod(0o600)
-            fresh.replace(file)
-        except OSError as exc:
-            raise StorageError(f"{file} cannot be written: {exc.strerror}", hint="check the disk") from exc
+        write_text(self._file(digest), json.dumps(value), folder_mode=0o700)
 
     def _file(self, digest: str) -> Path:
         return self._folder / f"{digest.rpartition(':')[2]}.json"

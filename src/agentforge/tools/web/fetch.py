@@ -262,8 +262,6 @@ def _connection(parts: SplitResult, address: str, timeout_s: float) -> http.clie
     secure = http.client.HTTPSConnection(host, port or 443, timeout=timeout_s)
     raw = _socket(address, port or 443, timeout_s, host)
     try:
-        from agentforge.models import tls_context
-
         secure.sock = tls_context().wrap_socket(raw, server_hostname=host)
     except OSError as exc:
         raw.close()

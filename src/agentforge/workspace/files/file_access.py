@@ -163,7 +163,7 @@ def write_bytes(path: Path, data: bytes, *, mode: int | None = None) -> None:
     try:
         _write_new(temporary, data, mode=mode)
         temporary.replace(target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as exc:
         temporary.unlink(missing_ok=True)
         if exc.errno in _FULL:
@@ -280,9 +280,14 @@ def _write_new(path: Path, data: bytes, *, mode: int | None) -> None:
         os.close(fd)
 
 
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync_folder(folder: Path) -> None:
+    """Make what was created in or renamed into `folder` survive a power cut.
+
+    Raises:
+        OSError: the folder cannot be synced.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(fd)
+        os.fsync(descriptor)
     finally:
-        os.close(fd)
+        os.close(descriptor)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from agentforge.app.conformance.check_run import CheckRun, Wish, examine, holding, write_baseline
-from agentforge.cli.output.terminal import Style, printable, style_for, table
+from agentforge.cli.output.terminal import Style, printable, shown_table, style_for
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
@@ -117,7 +117,7 @@ def list_rules(cwd: str | None, as_json: bool) -> int:
         return 0
     cells = [tuple(printable(row[key]) for key in ("kind", "name", "holds", "origin")) for row in rows]
     head = ("KIND", "NAME", "HOLDS", "ORIGIN")
-    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=head))
     return 0
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
 import click
 
-from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.output.terminal import printable, shown_table
 from agentforge.cli.startup.command_context import folder_of
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -75,7 +73,7 @@ def list_contracts(cwd: str | None, as_json: bool) -> int:
         return 0
     cells = [tuple(str(row[key]) for key in ("name", "version", "rules", "origin", "description")) for row in rows]
     head = ("CONTRACT", "VERSION", "RULES", "ORIGIN", "DESCRIPTION")
-    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=head))
     return 0
 
 

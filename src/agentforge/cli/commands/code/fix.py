@@ -10,7 +10,7 @@ from agentforge.app.composition.run_result import RunResult, exit_code, result_v
 from agentforge.app.conformance.fix_run import FixPlan, FixTarget, plan
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
-from agentforge.cli.running.follow import Begin, follow, show_result
+from agentforge.cli.runs.follow import Begin, follow, show_result
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import (

@@ -11,7 +11,7 @@ from agentforge.app.refactoring.refactor_run import Refactoring, TestResult, app
 from agentforge.app.tasks.runs import start
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.terminal import printable, printable_lines
-from agentforge.cli.running.follow import follow
+from agentforge.cli.runs.follow import follow
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import click
 
 from agentforge.app.conformance.check_run import is_of_rule, listed, named
-from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.output.terminal import cut, printable, shown_table
 from agentforge.cli.startup.command_context import folder_of
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -65,7 +62,7 @@ def list_violations(with_all: bool, rule: str | None, cwd: str | None, as_json: 
         for row in rows
     ]
     head = ("ID", "STATUS", "SEVERITY", "RULE", "PLACE", "MESSAGE")
-    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=head))
     return 0
 
 

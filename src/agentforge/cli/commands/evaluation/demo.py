@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agentforge.app.tasks.demo import run_demo
-from agentforge.cli.running.follow import follow
+from agentforge.cli.runs.follow import follow
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import Form
 from agentforge.cli.startup.options import form_of, form_options

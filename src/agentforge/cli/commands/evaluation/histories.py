@@ -12,7 +12,7 @@ import click
 
 from agentforge.app.composition.assembly import Models
 from agentforge.cli.output.terminal import printable, style_for
-from agentforge.cli.running.follow import termination_as_interrupt
+from agentforge.cli.runs.follow import termination_as_interrupt
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import click
 
 from agentforge.app.intake.repositories import top_of
-from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.output.terminal import cut, printable, shown_table
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -42,7 +41,7 @@ def queue() -> None:
 @json_option
 def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> int:
     """List the queue in its order, and the schedules."""
-    place, database, ledger = _opened(cwd)
+    _, database, ledger = _opened(cwd)
     jobs = ledger.jobs(statuses=() if everything else (*LIVE, "quarantined"), limit=limit)
     counts, schedules = ledger.counts(), Schedules(database).all()
     if as_json:
@@ -51,11 +50,10 @@ def list_jobs(everything: bool, limit: int, cwd: str | None, as_json: bool) -> i
         return 0
     if ledger.paused():
         click.echo("the queue is paused: agentforge queue resume")
-    style = style_for(sys.stdout, place.environ)
     cells = [(job.task_id, job.status, str(job.priority), str(job.attempt), job.repo, _note(job)) for job in jobs]
     if cells:
         head = ("TASK", "STATE", "PRIORITY", "ATTEMPT", "REPOSITORY", "NOTE")
-        click.echo("\n".join(table(cells, head=head, style=style)))
+        click.echo(shown_table(cells, head=head))
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     click.echo(total or "the queue is empty")
     for item in schedules:

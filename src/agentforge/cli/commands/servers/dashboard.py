@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from agentforge.cli.running.follow import user_name
+from agentforge.cli.runs.follow import user_name
 from agentforge.cli.startup.command_context import Place, folder_of, open_place
 from agentforge.cli.startup.options import cwd_option
 from agentforge.config.paths import data_dir

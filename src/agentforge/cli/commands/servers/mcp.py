@@ -13,8 +13,8 @@ import click
 from agentforge.app.tools import server_settings
 from agentforge.app.tools.server_check import Checked, check_servers, log_in
 from agentforge.app.tools.server_settings import Scope
-from agentforge.cli.output.terminal import printable, style_for, table
-from agentforge.cli.running.follow import user_name
+from agentforge.cli.output.terminal import printable, shown_table
+from agentforge.cli.runs.follow import user_name
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -226,8 +226,7 @@ def list_servers(no_start: bool, as_json: bool, cwd: str | None) -> int:
         click.echo("There are no MCP servers. `agentforge mcp add --help` shows how one is added.")
         return 0
     cells = [tuple(map(printable, (one.name, one.scope, one.where[:60], _standing(one)))) for one in found]
-    style = style_for(sys.stdout, place.environ)
-    click.echo("\n".join(table(cells, head=("SERVER", "SCOPE", "WHERE", "STATE"), style=style)))
+    click.echo(shown_table(cells, head=("SERVER", "SCOPE", "WHERE", "STATE")))
     return 0
 
 

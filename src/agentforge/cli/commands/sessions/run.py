@@ -36,8 +36,8 @@ from agentforge.app.sessions.mentions import mentioned
 from agentforge.app.sessions.person import Nobody
 from agentforge.app.tools.server_settings import UNTRUSTED
 from agentforge.cli.output.terminal import cut, printable
-from agentforge.cli.running.stream_input import StreamedInput
-from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.runs.stream_input import StreamedInput
+from agentforge.cli.runs.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.cli.startup.flag import Command, option, work_mode_option
 from agentforge.cli.startup.form import Form, result_line, write_json
@@ -48,7 +48,6 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.text.hygiene import clean
-from agentforge.session import last_words
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
@@ -126,7 +125,7 @@ def run(prompt: str | None, output_format: Form, as_json: bool, **given: Any) ->
     schema = schema_of(given["json_schema"]) if given["json_schema"] else None
     streamed = _is_streamed(given, form=form, prompt=prompt)
     if prompt is None and form == "text" and sys.stdin.isatty() and not given["session"] and not given["latest"]:
-        from agentforge.cli.running.chat_loop import talk  # brings the screen
+        from agentforge.cli.runs.chat_loop import talk  # brings the screen
 
         return talk({**given, "last": False, "plain": False})
     place, session = _place_of(given)
@@ -204,7 +203,7 @@ def _driven(chat: Chat, turn: Callable[[], TurnResult], *, form: Form) -> int:
         result = turn()
     except KeyboardInterrupt:
         chat.drop(outcome="interrupted", reason="it was interrupted")
-        result = TurnResult(text=last_words(chat.state), outcome="interrupted", reason="it was interrupted")
+        result = TurnResult(text=chat.state.talk.last_words(), outcome="interrupted", reason="it was interrupted")
     value = result_value(chat, result, since=since, duration_ms=int((time.monotonic() - began) * 1000))
     if form == "text":
         _show(value, streamed=sys.stdout.isatty(), work=chat.work.lines())

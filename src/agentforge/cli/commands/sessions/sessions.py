@@ -21,7 +21,7 @@ from agentforge.app.sessions.closed_sessions import (
 )
 from agentforge.app.sessions.report import exported, report_value
 from agentforge.app.slash.report import report_lines
-from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.output.terminal import cut, printable, shown_table
 from agentforge.cli.startup.command_context import open_working_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -72,7 +72,7 @@ def list_command(here: bool, page: int, limit: int, cwd: str | None, as_json: bo
             sys.stderr.write(f"skipped {row.session_id}: {printable(row.problem)}\n")
     if cells:
         head = ("SESSION", "LAST USED", "TURNS", "WHAT")
-        click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, place.environ))))
+        click.echo(shown_table(cells, head=head))
     elif not rows:
         click.echo('no sessions yet; begin with: agentforge run "..."')
     return 0

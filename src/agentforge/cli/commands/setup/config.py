@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
 
-from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.output.terminal import shown_table
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -56,8 +55,7 @@ def show(cwd: str | None, as_json: bool) -> int:
         write_json([{"key": key, "value": value, "origin": origin} for key, value, origin in rows])
         return 0
     cells = [(key, json.dumps(value, ensure_ascii=False), origin) for key, value, origin in rows]
-    style = style_for(sys.stdout, place.environ)
-    click.echo("\n".join(table(cells, head=("SETTING", "VALUE", "ORIGIN"), style=style)))
+    click.echo(shown_table(cells, head=("SETTING", "VALUE", "ORIGIN")))
     return 0
 
 
@@ -86,7 +84,7 @@ def path(cwd: str | None, as_json: bool) -> int:
         write_json({name.replace(" ", "_"): {"path": str(at), "exists": at.exists()} for name, at in places.items()})
         return 0
     cells = [(name, str(at), "" if at.exists() else "(not there)") for name, at in places.items()]
-    click.echo("\n".join(table(cells, head=("WHAT", "PATH", ""), style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=("WHAT", "PATH", "")))
     return 0
 
 
@@ -163,7 +161,5 @@ def explain(key: str, cwd: str | None, as_json: bool) -> int:
         write_json([{"key": row.key, "words": row.words, "type": row.type, "default": row.default} for row in rows])
         return 0
     cells = [(row.key, row.type, "" if row.default is None else json.dumps(row.default), row.words) for row in rows]
-    click.echo(
-        "\n".join(table(cells, head=("SETTING", "TYPE", "DEFAULT", "MEANING"), style=style_for(sys.stdout, os.environ)))
-    )
+    click.echo(shown_table(cells, head=("SETTING", "TYPE", "DEFAULT", "MEANING")))
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from agentforge.app.setup.setup_run import Setup, set_up
-from agentforge.cli.running.first_choice import choose_model
+from agentforge.cli.runs.first_choice import choose_model
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option

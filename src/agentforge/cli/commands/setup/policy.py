@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from agentforge.cli.output.terminal import printable, style_for, table
+from agentforge.cli.output.terminal import printable, shown_table
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
@@ -78,14 +76,13 @@ def test(
     if as_json:
         write_json({**decision.value(), "suggestions": [offer.value() for offer in offers]})
         return _EXIT[decision.verdict]
-    style = style_for(sys.stdout, os.environ)
     rows = [
         (part.verdict.value, part.kind.value, printable(part.text), printable(part.rule or part.reason))
         for part in decision.parts
     ]
     click.echo(f"{decision.verdict.value} in mode {decision.mode.value}")
     if rows:
-        click.echo("\n".join(table(rows, head=("VERDICT", "CLASS", "PART", "WHY"), style=style)))
+        click.echo(shown_table(rows, head=("VERDICT", "CLASS", "PART", "WHY")))
     for offer in offers:
         click.echo(f"to allow it until {offer.until}: agentforge policy add allow {shlex.quote(offer.rule)}")
         click.echo(f"  would match: {'; '.join(offer.matches)}")
@@ -162,13 +159,12 @@ def modes(as_json: bool) -> int:
             {mode.value: {kind.value: verdict.value for kind, verdict in row.items()} for mode, row in TABLE.items()}
         )
         return 0
-    style = style_for(sys.stdout, os.environ)
     rows = [(kind.value, *(TABLE[mode][kind].value for mode in Mode)) for kind in MEANING]
-    click.echo("\n".join(table(rows, head=("CLASS", *(mode.value for mode in Mode)), style=style)))
+    click.echo(shown_table(rows, head=("CLASS", *(mode.value for mode in Mode))))
     click.echo()
-    click.echo("\n".join(table(list(MEANING.items()), head=("CLASS", "MEANING"), style=style)))
+    click.echo(shown_table(list(MEANING.items()), head=("CLASS", "MEANING")))
     click.echo()
-    click.echo("\n".join(table(list(MODE_MEANING.items()), head=("MODE", "MEANING"), style=style)))
+    click.echo(shown_table(list(MODE_MEANING.items()), head=("MODE", "MEANING")))
     return 0
 
 
@@ -198,9 +194,7 @@ def rules(cwd: str | None, as_json: bool) -> int:
         click.echo("no rules: the mode alone decides (see `agentforge policy modes`)")
         return 0
     rows = [(one.verdict.value, one.written, one.expires or "-", one.origin) for one in found]
-    click.echo(
-        "\n".join(table(rows, head=("VERDICT", "RULE", "UNTIL", "ORIGIN"), style=style_for(sys.stdout, os.environ)))
-    )
+    click.echo(shown_table(rows, head=("VERDICT", "RULE", "UNTIL", "ORIGIN")))
     return 0
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
 from agentforge.app.tools.folder_tools import tool_list
-from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.output.terminal import shown_table
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
@@ -46,7 +45,7 @@ def list_tools(work_mode: str, as_json: bool) -> int:
         write_json({"tools": [one.value() for one in listed.tools], "refused": dict(listed.refused)})
         return 0
     cells = [(one.name, one.origin, one.description[:90]) for one in listed.tools]
-    click.echo("\n".join(table(cells, head=("TOOL", "FROM", "DOES"), style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=("TOOL", "FROM", "DOES")))
     for name, why in listed.refused.items():
         click.echo(f"not loaded: {name}: {why}", err=True)
     return 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from agentforge.cli.output.terminal import printable, style_for, table
-from agentforge.cli.running.trust_prompt import show, tops_of
+from agentforge.cli.output.terminal import printable, shown_table
+from agentforge.cli.runs.trust_prompt import show, tops_of
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
@@ -81,14 +80,8 @@ def list_projects(as_json: bool) -> int:
     if not rows:
         click.echo("no project is trusted")
         return 0
-    style = style_for(sys.stdout, os.environ)
-    click.echo(
-        "\n".join(
-            table(
-                [tuple(map(printable, row)) for row in rows], head=("PROJECT", "STATE", "SINCE", "ITEMS"), style=style
-            )
-        )
-    )
+    cells = [tuple(map(printable, row)) for row in rows]
+    click.echo(shown_table(cells, head=("PROJECT", "STATE", "SINCE", "ITEMS")))
     return 0
 
 

@@ -12,7 +12,7 @@ from agentforge.app.tasks import answers
 from agentforge.app.tasks.answers import Waiting
 from agentforge.cli.output.overview import tell_damaged
 from agentforge.cli.output.summary import escalation_lines
-from agentforge.cli.output.terminal import cut, printable, style_for, table
+from agentforge.cli.output.terminal import cut, printable, shown_table, style_for
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -60,8 +60,7 @@ def _show_waiting(rows: list[Waiting], place: Place) -> None:
         (row.address, row.item.kind, row.item.stage or "-", cut(" ".join(row.item.question.split()), 70))
         for row in rows
     ]
-    style = style_for(sys.stdout, place.environ)
-    click.echo("\n".join(table(cells, head=("ESCALATION", "KIND", "STAGE", "QUESTION"), style=style)))
+    click.echo(shown_table(cells, head=("ESCALATION", "KIND", "STAGE", "QUESTION")))
 
 
 @escalations.command(

@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 from agentforge.app.tasks.marks import mark as record_mark
-from agentforge.cli.running.follow import user_name
+from agentforge.cli.runs.follow import user_name
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option

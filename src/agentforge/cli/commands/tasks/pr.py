@@ -13,8 +13,8 @@ from agentforge.app.tasks.runs import start as start_task
 from agentforge.app.tasks.start_options import StartOptions
 from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
 from agentforge.cli.output.terminal import printable
-from agentforge.cli.running.follow import follow
-from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.runs.follow import follow
+from agentforge.cli.runs.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.cli.startup.options import (

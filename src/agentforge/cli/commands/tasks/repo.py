@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from agentforge.app.intake.repositories import add_repository, problem_of, top_of
-from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.output.terminal import shown_table
 from agentforge.cli.startup.command_context import folder_of, open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
@@ -87,9 +85,7 @@ def list_repositories(as_json: bool) -> int:
         click.echo(f"no repositories in {registry_file(place.environ)}; add one: agentforge repo add PATH")
         return 0
     cells = [(row.name, row.default_branch, str(row.path), problem_of(row) or "ok") for row in rows]
-    click.echo(
-        "\n".join(table(cells, head=("NAME", "BRANCH", "PATH", "STATE"), style=style_for(sys.stdout, place.environ)))
-    )
+    click.echo(shown_table(cells, head=("NAME", "BRANCH", "PATH", "STATE")))
     return 0
 
 

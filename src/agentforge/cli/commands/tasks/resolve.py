@@ -9,7 +9,7 @@ import click
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.tasks import answers
 from agentforge.cli.commands.tasks.resume import drive_on
-from agentforge.cli.running.follow import settle, show_result, somebody_is_here, user_name
+from agentforge.cli.runs.follow import settle, show_result, somebody_is_here, user_name
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import Form
 from agentforge.cli.startup.options import cwd_option, form_of, form_options

@@ -13,9 +13,9 @@ from agentforge.app.tasks import runs as tasks
 from agentforge.app.tasks.limit_changes import BUDGET, GivenLimits
 from agentforge.app.tasks.split_runs import first_record
 from agentforge.app.tasks.stop import abort as end_task
-from agentforge.cli.running.follow import follow, show_result
-from agentforge.cli.running.split_request import drive_parts
-from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.runs.follow import follow, show_result
+from agentforge.cli.runs.split_request import drive_parts
+from agentforge.cli.runs.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form
 from agentforge.cli.startup.options import (

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 
 import click
 
 from agentforge.app.tasks.added_stages import Added, added_now
-from agentforge.cli.output.terminal import style_for, table
+from agentforge.cli.output.terminal import shown_table
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option
@@ -63,7 +61,7 @@ def stages(workflow: str, cwd: str | None, as_json: bool) -> int:
         return 0
     cells = [tuple(_cells(row, wide=bool(added))) for row in rows]
     head = ("STAGE", "PRODUCES", "ACTIONS", *(("FROM",) if added else ()), "PURPOSE")
-    click.echo("\n".join(table(cells, head=head, style=style_for(sys.stdout, os.environ))))
+    click.echo(shown_table(cells, head=head))
     return 0
 
 

@@ -9,12 +9,15 @@ from typing import Any
 import click
 
 from agentforge.app.composition.run_result import RunResult
+from agentforge.app.composition.task_queries import repository
 from agentforge.app.tasks.added_stages import names_now
 from agentforge.app.tasks.runs import start as start_task
 from agentforge.app.tasks.start_options import StartOptions, Watch
-from agentforge.cli.running.detachment import enqueue, schedule
-from agentforge.cli.running.follow import follow
-from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.commands.history.compare import show_comparison
+from agentforge.cli.runs.batch import needed_task, start_in_each, start_once
+from agentforge.cli.runs.detachment import enqueue, schedule
+from agentforge.cli.runs.follow import follow
+from agentforge.cli.runs.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import Command, option
 from agentforge.cli.startup.form import Form
@@ -124,8 +127,6 @@ def start(request: str | None, mode: str | None, output_format: Form, as_json: b
     """
     form = form_of(output_format, as_json=as_json)
     if given["from_issue"]:
-        from agentforge.cli.running.batch import start_once
-
         if request is not None:
             raise UsageError("a request and --from-issue cannot be used together", hint="leave one of them out")
         return start_once(
@@ -142,12 +143,10 @@ def _start(text: str, given: dict[str, Any], mode: str | None, form: Form) -> in
     if given["at"] or given["every"]:
         return schedule(text, place=open_place(given["cwd"]), at=given["at"], every=given["every"], form=form)
     if given["split"]:
-        from agentforge.cli.running.split_request import start_split
+        from agentforge.cli.runs.split_request import start_split
 
         return start_split(text, {**given, "mode": mode}, place=open_place(given["cwd"]), form=form)
     if given["repos"]:
-        from agentforge.cli.running.batch import start_in_each
-
         return start_in_each(
             given["repos"],
             place=open_place(given["cwd"]),
@@ -163,7 +162,7 @@ def _start_one(
     request: str, given: dict[str, Any], *, form: Form, show: Callable[[RunResult], int] | None = None
 ) -> int:
     """Start one task in one repository."""
-    from agentforge.cli.running.first_choice import tell_of_grading
+    from agentforge.cli.runs.first_choice import tell_of_grading
 
     limits = limits_of(given)
     flags = {**limit_settings(limits), "telemetry.log_format": given["log_format"]}
@@ -171,7 +170,7 @@ def _start_one(
         open_place(given["cwd"], flags=flags, trusting=given["trust"], asks=True), given=given["trust"]
     )
     if not given["detach"]:
-        from agentforge.cli.running.first_choice import with_model
+        from agentforge.cli.runs.first_choice import with_model
 
         place = with_model(place, given["model"], form=form, again=lambda: open_place(given["cwd"], flags=flags))
     options = options_of(request, given, place)
@@ -187,8 +186,6 @@ def _start_one(
     other = _known_task(place, given["compare_to"])
     code = follow(begin, place=place, form=form, compare_to=other, show=show)
     if other and begun and form == "text":
-        from agentforge.cli.commands.history.compare import show_comparison
-
         show_comparison(place, other, begun[-1].state.identity.run_id)
     return code
 
@@ -220,8 +217,6 @@ def options_of(request: str, given: dict[str, Any], place: Place) -> StartOption
 def _after(words: tuple[str, ...], place: Place) -> tuple[dict[str, object], ...]:
     if not words:
         return ()
-    from agentforge.cli.running.batch import needed_task
-
     return tuple(needed_task(word, place) for word in words)
 
 
@@ -229,8 +224,6 @@ def _known_task(place: Place, text: str | None) -> str | None:
     """The id of the task to compare with; it is looked up before anything is started."""
     if text is None:
         return None
-    from agentforge.app.composition.task_queries import repository
-
     return find_task(repository(place.cwd), text)[0]
 
 
@@ -252,8 +245,6 @@ def stage_names(words: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ..
 
 
 def _stages_here(place: Place) -> tuple[str, ...]:
-    from agentforge.app.composition.task_queries import repository
-
     return names_now(repository(place.cwd), settings=place.settings, environ=place.environ)
 
 

@@ -12,8 +12,8 @@ from agentforge.app.intake.repositories import all_repositories
 from agentforge.cli.output.overview import overview_lines, overview_value, standing_words, tell_damaged, watch
 from agentforge.cli.output.phrases import counted
 from agentforge.cli.output.terminal import cut_words, printable, style_for, table
-from agentforge.cli.running.detachment import line_for, queued_now, row_value, state_word
-from agentforge.cli.running.follow import show_result
+from agentforge.cli.runs.detachment import line_for, queued_now, row_value, state_word
+from agentforge.cli.runs.follow import show_result
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.cli.startup.options import cwd_option, form_of, form_options

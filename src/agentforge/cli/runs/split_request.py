@@ -17,9 +17,9 @@ from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.commands.tasks.start import options_of
 from agentforge.cli.output.summary import label_of
 from agentforge.cli.output.terminal import printable
-from agentforge.cli.running.detachment import enqueue
-from agentforge.cli.running.follow import follow, show_result
-from agentforge.cli.running.trust_prompt import ensure_trust
+from agentforge.cli.runs.detachment import enqueue
+from agentforge.cli.runs.follow import follow, show_result
+from agentforge.cli.runs.trust_prompt import ensure_trust
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.errors import AgentForgeError, UsageError

@@ -12,8 +12,8 @@ from agentforge.app.sessions.chat import Chat, ChatOptions
 from agentforge.app.sessions.closed_sessions import folder_of_session, last_session
 from agentforge.app.sessions.person import Person
 from agentforge.cli.plain.face import PlainFace
-from agentforge.cli.running.first_choice import with_model
-from agentforge.cli.running.trust_prompt import offer_trust
+from agentforge.cli.runs.first_choice import with_model
+from agentforge.cli.runs.trust_prompt import offer_trust
 from agentforge.cli.startup.command_context import Place, open_place, open_working_place
 from agentforge.errors import UsageError
 from agentforge.tui import run_screen

@@ -18,7 +18,7 @@ from agentforge.app.models.grade import grade_of, is_graded_by_itself
 from agentforge.app.setup.first_choice import checked, offer_of, provider_of
 from agentforge.app.setup.setup_run import Setup, set_up
 from agentforge.cli.commands.setup.model import pull_model
-from agentforge.cli.running.follow import somebody_is_here
+from agentforge.cli.runs.follow import somebody_is_here
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form
 from agentforge.config.local_servers import running_server

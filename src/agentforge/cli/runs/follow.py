@@ -15,12 +15,13 @@ from typing import Literal, cast
 import click
 
 from agentforge.app.composition.run_result import RunResult, exit_code, result_value
-from agentforge.app.tasks import runs as tasks
+from agentforge.app.history.comparison import compare
+from agentforge.app.tasks import answers, runs as tasks
 from agentforge.app.tasks.start_options import Watch
 from agentforge.cli.output.progress import Screen, screen_for
 from agentforge.cli.output.pull_words import pull_lines
 from agentforge.cli.output.terminal import style_for
-from agentforge.cli.running.detachment import queue_value
+from agentforge.cli.runs.detachment import queue_value
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, result_line, write_json
 from agentforge.cli.startup.options import Bound, Duration
@@ -83,8 +84,6 @@ def show_result(
     if form != "text":
         value = result_value(result)
         if compare_to is not None:
-            from agentforge.app.history.comparison import compare
-
             value["comparison"] = compare(place.cwd, compare_to, result.state.identity.run_id)
         value["queue"] = queue_value(queue.of(result.folder)) if queue is not None else None
         write_json(result_line(value, form=form), form=form)
@@ -124,7 +123,6 @@ def settle(result: RunResult, *, place: Place) -> dict[str, int | float | None] 
 
     Side effects: prompts on the terminal, records of the run.
     """
-    from agentforge.app.tasks import answers
     from agentforge.cli.output.summary import escalation_lines
 
     limits: dict[str, int | float | None] = {}

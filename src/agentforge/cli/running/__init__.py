@@ -1,1 +1,0 @@
-"""What several commands share while a run goes on: following, detaching, asking, queueing."""

@@ -1,0 +1,1 @@
+"""Runs at the command line, as several commands share them: following, detaching, asking, queueing."""
