@@ -41,7 +41,7 @@ def test_the_request_of_a_second_round_is_still_the_first_one_alone():
 
 def test_our_own_words_ask_for_no_change_of_the_projects_checks():
     words = set(re.findall(r"[a-z0-9][a-z0-9-]*", outside(request_of(_found("x", request=""))).lower()))
-    assert not [sorted(words & set(family.words)) for family in _FAMILIES if words & set(family.words)]
+    assert not [sorted(words & set(family.names)) for family in _FAMILIES if words & set(family.names)]
 
 
 def test_a_comment_cannot_ask_for_a_change_of_ci():

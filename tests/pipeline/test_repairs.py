@@ -98,6 +98,28 @@ def test_symbols_get_their_file_and_their_change_or_go(runtime: Make) -> None:
     assert told.count("symbol") == 5
 
 
+def test_a_test_whose_title_is_made_in_a_loop_and_data_of_tests_may_be_declared_as_changed(runtime: Make) -> None:
+    made = runtime()
+    loop = "describe('links', () => lines.forEach((one, number) => it(`line ${number}`, () => check(one))))\n"
+    for name, text in {"test/links.test.js": loop, "test/fixtures/links.txt": "localhost\n"}.items():
+        (made.worktree / name).parent.mkdir(parents=True, exist_ok=True)
+        (made.worktree / name).write_text(text)
+    made.git.command.run("add", "-A")
+    made.git.command.run("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "links")
+    declared = [
+        {"name": "links > line 38", "file": "test/links.test.js", "kind": "function", "change": "changed"},
+        {"name": "test/fixtures/links.txt", "file": "test/fixtures/links.txt", "kind": "constant", "change": "changed"},
+        {"name": "links.txt", "file": "test/fixtures/links.txt", "kind": "constant", "change": "changed"},
+        {"name": "words > line 1", "file": "test/links.test.js", "kind": "function", "change": "changed"},
+    ]
+    draft, told = repaired(made, "spec", {**SPEC, "symbols": declared})
+    assert [one["name"] for one in draft["symbols"]] == [one["name"] for one in declared[:3]]
+    assert told == ["symbol"]
+    state = before("spec", base_commit=made.git.head())
+    facts: Any = spec_facts(state, draft, made)
+    assert all(row["exists"] for row in facts["symbols"])
+
+
 def test_examples_that_nothing_can_run_become_criteria(runtime: Make) -> None:
     request = "slugify('A b') -> 'a-b'. `kit width x` prints `2`, it should be `1`."
     intake = {"examples": ["slugify('A b') -> 'a-b'", "`kit width x` prints `2`, it should be `1`"]}

@@ -304,6 +304,20 @@ def test_awaitable_results_methods_and_modules_are_reached(checked):
     assert checked(source, claims, symbols).value() == {"checked": 2, "failed": [], "unchecked": [], "notes": []}
 
 
+def test_a_function_that_is_called_like_its_package_hides_nothing_of_the_package(project):
+    front = "from .wide import wide\n"
+    files = {"wide/__init__.py": front, "wide/wide.py": "def wide(text):\n    return len(text)\n"}
+    made = project({**files, "tests/test_wide.py": "def test_it(): pass\n"})
+    base = made.tree()
+    fit = "def ljust(text, size):\n    return text.ljust(size)\n"
+    tree = made.tree({"wide/fit.py": fit, "wide/__init__.py": f"{front}from .fit import ljust\n"})
+    places = {"wide": "wide/wide.py", "ljust": "wide/fit.py"}
+    symbols = [Symbol(name=name, file=path, kind="function") for name, path in places.items()]
+    claims = [Claim(call="wide.ljust('a', 3)", returns="'a  '"), Claim(call="wide('ab')", returns="2")]
+    verdict = check_claims(made.rig(), tree, claims, symbols=symbols, base_tree=base)
+    assert (verdict.checked, verdict.failed) == (2, ())
+
+
 def test_what_cannot_be_checked_is_said_and_fails_nobody(checked):
     claims = (Claim(call="other('x')", returns="1"), Claim(call="slug(name)", returns="1", hidden=True))
     verdict = checked(HONEST, claims)

@@ -61,10 +61,10 @@ export const leaves = () => process.exit(0)
 """
 HELD = [
     ("slug('A b')", "'a b'", ""), ("slug(1)", "", "TypeError"), ("count(2)", "[0, 1]", ""), ("kit.slug('A')", "'a'", ""),
-    ("Box.of(3).rows()", "[{'n': 3}, None]", ""), ("await load('k')", "{'k': {1.5}}", ""), ("load('k')", "{'k': {1.5}}", ""),
+    ("Box.of(3).rows()", "[{'n': 3}, None]", ""), ("Box.of(3).rows()", "[{'n': 3, 'gone': None}, None]", ""), ("await load('k')", "{'k': {1.5}}", ""), ("load('k')", "{'k': {1.5}}", ""),
 ]  # fmt: skip
 FALSE = [
-    ("slug('A b')", "'A b'", ""), ("slug('a')", "", "TypeError"), ("slug(1)", "1", ""), ("liar()", "[]", ""),
+    ("slug('A b')", "'A b'", ""), ("slug('a')", "", "TypeError"), ("slug(1)", "1", ""), ("liar()", "[]", ""), ("Box.of(3).rows()", "[{'n': None}, None]", ""),
     ("boxed()", "'a'", ""), ("sly()", "1", ""), ("slug('1')", "1", ""), ("leaves()", "None", ""),
 ]  # fmt: skip
 needs_node = pytest.mark.needs("node")

@@ -30,6 +30,13 @@ def test_a_suppression_that_moved_is_not_new_and_a_second_one_is():
     assert _found("a.py", "x = 1  # noqa\n", "x = 1  # noqa\nx = 1  # noqa\n") == [2]
 
 
+def test_a_line_that_was_edited_keeps_its_suppression_and_takes_no_other():
+    before = "class A:  # pylint: disable=R0903\n    x: Message\n"
+    assert _found("a.py", before, before.replace("A:", "A[T]:")) == []
+    assert _found("a.py", before, before.replace("A:  #", "A[T]:  # noqa #").replace("R0903", "all")) == [1]
+    assert _found("a.py", before, "import os\n\n\nclass B:  # pylint: disable=R0903\n    y: int\n") == [4]
+
+
 def test_other_languages_and_python_that_cannot_be_parsed():
     assert _found("a.ts", "", "// eslint-disable-next-line\nx()\n") == [1]
     assert _found("a.py", "", "def (  # noqa\n") == [1]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
 from agentforge.languages.javascript.source import defines as javascript_defines, is_javascript, named_by
+from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of, outline_of
 
 
@@ -28,6 +30,22 @@ def defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> b
         return None
     names = {symbol.qualified for symbol in known.symbols}
     return dotted(name) in (names if exactly else names | {symbol.name for symbol in known.symbols})
+
+
+def titled(path: str, name: str, text: str) -> bool:
+    """Whether a name means a test whose title is made while tests run (`links > line 38` of a loop), or a file of test data.
+
+    Its group stands in the file and holds no test whose title is written out; data of tests goes by the name of its file.
+    """
+    if not is_test_path(path):
+        return False
+    group, made, _ = name.rpartition(" > ")
+    if not made:
+        return name in (path, PurePosixPath(path).name)
+    written = [title for title, _ in test_hashes(path, text.encode())]
+    return all(one in text for one in group.split(made)) and not any(
+        title.startswith(group + made) for title in written
+    )
 
 
 def named_elsewhere(path: str, name: str, *, files: Iterable[str], read: Callable[[str], str | None]) -> bool:

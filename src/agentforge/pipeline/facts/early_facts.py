@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
 from agentforge.pipeline.engine.rulings import parts_of_examples
-from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
+from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
 from agentforge.pipeline.facts.examples import is_kept, stands_in
 from agentforge.pipeline.facts.held_out import split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
@@ -186,6 +186,8 @@ def _holds(
     content = runtime.git.show(state.identity.base_commit, path) if path in present else None
     if content is None:
         return False
+    if not exactly and titled(path, name, content.decode("utf-8", "replace")):
+        return True
     known = defines(path, name, content, exactly=exactly)
 
     def read(one: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere
+from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.git.repository import Git
 
@@ -62,7 +62,7 @@ class RepairContext:
         text = self.text(path)
         if text is None:
             return False
-        if name in self.titles(path):
+        if name in self.titles(path) or titled(path, name, text):
             return True
         word = re.escape(dotted(name).rsplit(".", 1)[-1])
         return bool(word) and (

@@ -109,6 +109,13 @@ def names_of(call: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.id for node in names if node.id not in BUILTINS and node.id not in bound))
 
 
+def attributes_of(call: str, name: str) -> tuple[str, ...]:
+    """What a call takes of a free name: `("ljust",)` of `wcwidth` in `wcwidth.ljust('a', 4)`."""
+    tree = _expression(call)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)] if tree is not None else []
+    return tuple(dict.fromkeys(one.attr for one in nodes if isinstance(one.value, ast.Name) and one.value.id == name))
+
+
 def is_call(tree: ast.Expression) -> bool:
     """Whether an expression holds a call of something that is no builtin, and nothing but calls and literals."""
     nodes = list(ast.walk(tree))

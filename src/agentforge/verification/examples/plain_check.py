@@ -21,7 +21,7 @@ from agentforge.languages.symbols import Symbol, exists, modules
 from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, borrowed, box, ground
-from agentforge.verification.examples.claims import Claim, literal, names_of
+from agentforge.verification.examples.claims import Claim, attributes_of, literal, names_of
 from agentforge.verification.examples.mentions import MENTION, mentioned
 from agentforge.verification.examples.plain_answers import (
     CallResult,
@@ -162,13 +162,20 @@ def resolve(call: str, symbols: Sequence[Symbol], *, read: Read, roots: Sequence
         ]
         whole = [file for file in files if any(name in (path, path.split(".")[0]) for path in spellings(file, roots))]
         whole += [file for file in files if spellings(file, roots)[0].rpartition(".")[2] == name]
-        if defined:
+        holders = [file for file in whole if _holds(attributes_of(call, name), read(file))]
+        if defined and holders:  # a function and its module have one name, and an attribute of the module is called
+            found[name] = (spellings(holders[0], roots), "")
+        elif defined:
             found[name] = (spellings(defined[0], roots), name)
         elif whole:
             found[name] = (spellings(whole[0], roots), "")
         else:
             return None
     return found
+
+
+def _holds(attributes: Sequence[str], data: bytes | None) -> bool:
+    return bool(attributes) and all(exists(Symbol(name=one, file="a.py", kind="function"), data) for one in attributes)
 
 
 def spellings(file: str, roots: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +19,7 @@ from agentforge.languages.symbols import Symbol
 from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.channel import Channel
 from agentforge.testing.launch import EVIDENCE, TestSandbox, borrowed, box, ground
-from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.claims_javascript import names_of
 from agentforge.verification.examples.mentions import MENTION
 from agentforge.verification.examples.plain_answers import CallResult
@@ -88,7 +88,7 @@ def node_looks(
             text = f"{answer.message}: build or test runner bring it, and a plain process has none"
             looks.append(Look(claim=claim, unchecked=text))
             continue
-        wrong = judge(claim, answer)
+        wrong = _wrong(claim, answer)
         if wrong and _method_of_objects(rig, tree, probe, answer, base_tree):
             looks.append(Look(claim=claim, unchecked=MENTION))
             continue
@@ -98,7 +98,7 @@ def node_looks(
         unsure = bool(wrong) and claim.asked and not claim.firm
         held = unsure and _held(rig, base_tree, claim, claim.call, symbols)
         otherwise = unsure and any(
-            not judge(one, answer) and not _held(rig, base_tree, one, one.call, symbols)
+            not _wrong(one, answer) and not _held(rig, base_tree, one, one.call, symbols)
             for one in rivals(claim, claims)
         )
         unchecked = undecided(claim, held=held, otherwise=otherwise) if wrong else ""
@@ -290,7 +290,31 @@ def _held(rig: Rig, tree: str, claim: Claim, source: str, symbols: Sequence[Symb
     if probe is None or any(rig.git.show(tree, file) is None for file, _ in probe.names.values()):
         return False
     answer = evaluate_in_node(rig, tree, [probe], edits=edits)[0]
-    return not answer.lost and not judge(claim, answer)
+    return not answer.lost and not _wrong(claim, answer)
+
+
+def _wrong(claim: Claim, answer: CallResult) -> str:
+    """What is wrong with an answer; a property that is undefined or null and one that is not there are the same."""
+    if not claim.returns or answer.value is None:
+        return judge(claim, answer)
+    bare = replace(answer, value=_encoded_without_absent(answer.value))
+    return judge(replace(claim, returns=repr(_without_absent(literal(claim.returns)))), bare)
+
+
+def _without_absent(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_absent(one) for name, one in value.items() if one is not None}
+    return type(value)(_without_absent(one) for one in value) if isinstance(value, (list, tuple)) else value
+
+
+def _encoded_without_absent(value: Any) -> Any:
+    """The same of a value as `calls_program.mjs` encodes it: ["dict", [[name, value], ...]]."""
+    if not isinstance(value, list):
+        return value
+    if value[:1] == ["dict"]:
+        pairs = [[name, _encoded_without_absent(one)] for name, one in value[1] if one[:1] != ["NoneType"]]
+        return ["dict", pairs]
+    return [_encoded_without_absent(one) for one in value]
 
 
 def _told(claim: Claim) -> str:

@@ -17,6 +17,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
@@ -116,8 +117,31 @@ _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", 
 
 
 def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
-    """List suppressions of the changed files that the base does not have; one that only moved is not new."""
-    return new_places(changed, _suppressions, before=before, after=after)
+    """List suppressions that the base does not have in the changed files: not those that moved or whose line was edited."""
+    found = new_places(changed, _suppressions, before=before, after=after)
+    kept: dict[str, list[int]] = {
+        path: _edited_lines(before(path), after(path)) for path in {one.path for one in found}
+    }
+    return tuple(one for one in found if one.line not in kept[one.path])
+
+
+def _edited_lines(before: bytes | None, after: bytes | None) -> list[int]:
+    """Lines that end in the comment of the very line whose place they take: its code was changed, and what it hides was not."""
+    old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (before, after))
+    found: list[int] = []
+    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "replace" and last - first == end - start:
+            pairs = zip(old[first:last], range(start, end), strict=True)
+            found += [
+                number + 1 for line, number in pairs if (sign := _comment_at(line)) and sign == _comment_at(new[number])
+            ]
+    return found
+
+
+def _comment_at(line: str) -> str:
+    """The comment with which a line suppresses something; "" where it has none."""
+    match = _COMMENT.search(line)
+    return line[match.start() :].strip() if match else ""
 
 
 def suppressed_lines(path: str, data: bytes | None) -> list[str]:
