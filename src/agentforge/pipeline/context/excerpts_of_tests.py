@@ -34,10 +34,10 @@ from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 _END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
 _MOST_TESTS = 400
-_LIKELY_FILES = 1
+_LIKELY_FILES = 2
 _BEHIND = 4
 """So many tests of a likely file come before those of the next one."""
-_OF_NEAR, _OF_OTHERS = 500, 300
+_OF_NEAR, _OF_OTHERS = 1000, 300
 """Tokens of further tests of the nearest file, and of each of the others: a longer look costs more than a question."""
 _SHORT_NAME = 3  # letters that say nothing
 _OF_TOLD = 0.5
