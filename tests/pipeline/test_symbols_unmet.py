@@ -16,6 +16,7 @@ TREE = {
     "notes.txt": b"area is gone",
     "kit/__init__.py": b"from kit.round import Ball as Circle, edge\n",
     "broken.py": b"def area(:\n",
+    "src/v.rs": b"struct V;\nmacro_rules! d { ($($t:tt)*) => { $($t)* } }\nd! { impl V { fn back(&self) -> u8 { 1 } } }\n",
 }
 
 
@@ -46,6 +47,8 @@ def unmet(**symbol: Any) -> list[Any]:
         ("new", "volume", "gone.py", ["is declared new and is not there"]),
         ("new", "volume", "notes.txt", []),
         ("changed", "volume", "shapes.py", []),
+        ("new", "V.back", "src/v.rs", []),
+        ("new", "V.front", "src/v.rs", ["is declared new and is not there"]),
         ("new", "p.swap", "paths.js", []),
         ("new", "join", "paths.js", []),
         ("new", "cut", "paths.js", []),

@@ -162,7 +162,7 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
         content = runtime.git.show(tree, path)
         there = defines(path, name, content, exactly=change == "removed") if content is not None else False
-        if there is False and content is not None and change == "new" and _assigned(path, name, content):
+        if there is False and content is not None and change == "new" and _written(path, name, content):
             there = True
         if there is False and content is not None and change == "new" and path.endswith(".py"):
             there = name in _imported(content)
@@ -215,11 +215,16 @@ def _imported(content: bytes) -> set[str]:
     return {one.asname or one.name for one in aliases}
 
 
-def _assigned(path: str, name: str, content: bytes) -> bool:
-    """Whether a file of a language whose functions are often values gives something this name: `exports.f = ...`, `f: ...`."""
+def _written(path: str, name: str, content: bytes) -> bool:
+    """Whether a file gives something this name where no outline shows it.
+
+    Functions are often values in JavaScript (`exports.f = ...`, `f: ...`), and in Rust they may stand inside of a macro.
+    """
+    last = re.escape(dotted(name).rsplit(".", 1)[-1])
+    if path.endswith(".rs"):
+        return re.search(rf"\bfn\s+{last}\b", content.decode("utf-8", "replace")) is not None
     if not path.endswith(_VALUES):
         return False
-    last = re.escape(dotted(name).rsplit(".", 1)[-1])
     return re.search(rf"(?<![\w$]){last}\s*(?:[=:(,}}]|['\"]\s*[\]:])", content.decode("utf-8", "replace")) is not None
 
 
