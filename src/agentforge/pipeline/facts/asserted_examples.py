@@ -48,8 +48,7 @@ def _is_asserted(example: str, looks: Sequence[Look], sources: str) -> bool:
     ran = [one for one in looks if one.unchecked != UNDECLARED]
     if not ran:
         return touched_in(example, sources)
-    given = [one.claim for one in ran if not one.wrong and not one.unchecked]
-    today = {value for claim in given for value in (*literals(claim.returns), claim.returns)}
+    today = {value for one in ran for value in (*literals(one.got), one.got)}
     return set(missing_in(example, sources)) <= today
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from agentforge.contracts.form_repair import Repair
 from agentforge.contracts.rule import squeeze
-from agentforge.pipeline.facts.examples import asserted_in, literals
+from agentforge.pipeline.facts.examples import asserted_in, literals, touched_in
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
 from agentforge.verification.examples.stated_values import stated_in
@@ -116,7 +116,11 @@ def _asserting(path: str, required: list[Json], ground: RepairContext) -> list[s
 
 
 def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: RepairContext) -> Iterator[Repair]:
-    """Map each criterion that no test names to one that plainly asserts its values; one without values to its requirement's."""
+    """Map each criterion that no test names to one that plainly asserts its values; one without values to its requirement's.
+
+    A criterion that is an example of the request may name today's result, too: one of its texts is enough.
+    """
+    quoted = {squeeze(text) for text in texts(ground.state.work.artifacts.get("intake", {}).get("examples"))}
     sources = {path: stated_in(path, ground.text(path) or "") for path in {path for path, _ in tests}}
     for requirement in required:
         name = str(requirement.get("id"))
@@ -127,7 +131,8 @@ def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: Repai
                 continue
             own = [(path, test) for path, test in tests if test.get("requirement_ref") == name]
             valued = bool(literals(criterion))
-            shown = [pair for pair in own or tests if asserted_in(criterion, sources[pair[0]])] if valued else own
+            asserts = touched_in if squeeze(criterion) in quoted else asserted_in
+            shown = [pair for pair in own or tests if asserts(criterion, sources[pair[0]])] if valued else own
             if not shown:
                 continue
             test = shown[0][1]
