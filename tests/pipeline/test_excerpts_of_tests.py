@@ -187,7 +187,7 @@ def test_the_end_of_the_class_of_the_nearest_test_is_shown_for_a_new_test_to_go_
 def test_further_tests_are_wanted_as_far_as_a_longer_look_is_worth_it(root: Path) -> None:
     view, *_ = style_views(root, near=["kit/long.py"], tests=["tests/test_long.py"], names=["find"])
     likely = [want for want in view.wants if want.level == Level.LIKELY]
-    assert len(likely) == 23 and all("find(" in view.lines[want.last] for want in likely)
+    assert len(likely) == 39 and all("find(" in view.lines[want.last] for want in likely)
     long = TESTS.replace("    assert find", f"    {'a = 1; ' * 20}\n    assert find")
     _written(root, "tests/test_long.py", long)
     view, *_ = style_views(root, near=["kit/long.py"], tests=["tests/test_long.py"], names=["find"])

@@ -35,6 +35,9 @@ _AWK_SUSPICIOUS = re.compile(rf"[|@>]|{'|'.join(sorted(_AWK_FORBIDDEN))}")
 _AWK_KEYWORDS = frozenset(names("print printf return in if while for do else delete exit case"))
 _MAY_BE_OPTION = "a word that only the run knows may be an option: quote it and write -- before it, or write it out"
 _WORST = (Kind.READ_ONLY, Kind.WRITE, Kind.RUN, Kind.UNKNOWN)
+_ACTS = re.compile(r"[ewW]")
+_PUTS_IN = re.compile(r"\s*(?:\d+|\$|/(?:[^/\n\\]|\\.)*/)?\s*[aic]\\\n?(?:[^\n\\]|\\.)*", re.DOTALL)
+"""One command that puts text in: `3a\\` and the text, with an escaped line break at most."""
 _CONSOLE = ('"/dev/stderr"', '"/dev/stdout"')
 
 
@@ -81,6 +84,8 @@ def _sed(words: Sequence[Word]) -> Judged:
     script_files = given.of("-f", "--file")
     if script_files or not all(_harmless_sed(word) for word in scripts):
         operands = given.operands if script_files else files
+        if any(_may_act(word.value) for word in scripts if not _harmless_sed(word)):
+            return _unknown("the sed script may run a command or write a file")
         return _code("sed runs a script that may do more than print", (*script_files, *operands), in_place=in_place)
     if in_place:
         return Judged(kind=Kind.WRITE, reason="sed changes the files in place", writes=files)
@@ -94,7 +99,9 @@ def _awk(words: Sequence[Word]) -> Judged:
         return _unknown("awk takes its program from elsewhere, or an option is not known here")
     if given.dynamic:
         return _unknown(_MAY_BE_OPTION)
-    if program.value is None or (_AWK_SUSPICIOUS.search(program.value) and not _harmless_awk(program.value)):
+    if program.value is not None and _AWK_SUSPICIOUS.search(program.value) and not _harmless_awk(program.value):
+        return _unknown("the awk program may run a command, or read or write a file")
+    if program.value is None:
         return _code("awk runs a program that may do more than print", given.operands[1:])
     return Judged(kind=Kind.READ_ONLY, reason="awk only prints", reads=given.operands[1:])
 
@@ -106,6 +113,11 @@ def _unknown(reason: str) -> Judged:
 def _code(reason: str, files: Sequence[Word], *, in_place: bool = False) -> Judged:
     """What a script is that is not known to print only: code, whatever it is handed."""
     return Judged(kind=Kind.RUN, reason=reason, reads=tuple(files), writes=tuple(files) if in_place else ())
+
+
+def _may_act(script: str | None) -> bool:
+    """Whether a script of sed has a letter with which it may run a command or write a file; the text that it puts in has none."""
+    return script is not None and _ACTS.search(script) is not None and _PUTS_IN.fullmatch(script) is None
 
 
 def _harmless_sed(word: Word) -> bool:
