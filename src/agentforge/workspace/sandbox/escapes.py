@@ -206,9 +206,9 @@ def _processes_with(word: str) -> list[int]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = path.read_bytes().split(b"\0")
+            line = path.read_bytes()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        if word.encode() in words:
+        if word.encode() in line:  # also of the shell that is about to become the process
             found.append(int(path.parent.name))
     return found
