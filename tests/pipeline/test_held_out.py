@@ -12,6 +12,7 @@ from agentforge.events.state.run_state import Escalation
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.facts.held_out import claims_of, shown_examples, split_facts
 from agentforge.pipeline.ledger.entries import ledger_rows
+from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.stages import load_stages
 from tests.support.run_states import with_fields
@@ -131,6 +132,27 @@ def test_the_request_gives_one_call_two_results_and_goes_before_the_specificatio
     assert [(claim.text, claim.asked) for claim in claims_of(state)] == [
         ("slugify('A b') -> 'A b'", True), ("slugify('A b') -> 'a-b'", True), ("slugify('c') -> 'c'", False),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_", "got", "left"),
+    [
+        ("slugify('A b') gives 'A b'. It should give 'a-b'.", "'a-b'", 0),
+        ("slugify('A b') gives 'A b', which is wrong.", "'a-b'", 1),
+        ("slugify('A b') gives 'A b'. One thing. Two things. Three things. It should give 'a-b'.", "'a-b'", 1),
+        ("slugify('A b') gives 'A b'. It should give 'a-bc'.", "'a-b'", 1),
+    ],
+)
+def test_a_report_whose_new_result_the_request_names_close_by_needs_nobody(request_: str, got: str, left: int) -> None:
+    state = before("green", request=request_)
+    intake = {**state.work.artifacts["intake"], "asks": ledger_rows(request_)}
+    row = {"call": "slugify('A b')", "example": "slugify('A b') -> 'A b'", "got": got, "before": "passed"}
+    state = with_fields(
+        state,
+        artifacts={**state.work.artifacts, "intake": intake},
+        facts={**state.work.facts, "green": {"held_out": {"complaints": [row]}}},
+    )
+    assert len(undecided_examples(state)) == left
 
 
 def test_a_human_sees_the_held_out_examples_behind_a_refusal_and_an_answer_that_names_one_drops_it() -> None:

@@ -103,3 +103,9 @@ def test_what_breaks_an_example_is_found_and_what_does_it_is_not(tried, case):
     request, honest, broken, found = CASES[case]
     assert list(tried(request, broken)) == [found]
     assert tried(request, honest) == {}
+
+
+def test_of_two_new_results_of_one_call_the_one_that_fails_is_for_whoever_reads_the_request(tried):
+    request = "`slug('A_b')` is 'a-b'. `slug('A_b')` is 'a+b'."
+    assert tried(request, UNDERSCORE) == {"conditional": 1}
+    assert tried(request, HONEST) == {"failed": 2}
