@@ -16,11 +16,12 @@ if TYPE_CHECKING:
         contracts_in,
         line_reader,
         own_files,
+        report_from,
         run_checks,
     )
     from agentforge.conformance.engine.finding import Finding, finding_from
     from agentforge.conformance.engine.report import report_for_agent
-    from agentforge.conformance.engine.site import Check, Site
+    from agentforge.conformance.engine.site import Check, Site, surroundings
     from agentforge.conformance.engine.violation import (
         BASELINE,
         Violation,
@@ -45,11 +46,12 @@ else:
                 "contracts_in",
                 "line_reader",
                 "own_files",
+                "report_from",
                 "run_checks",
             ),
             "engine.finding": ("Finding", "finding_from"),
             "engine.report": ("report_for_agent",),
-            "engine.site": ("Check", "Site"),
+            "engine.site": ("Check", "Site", "surroundings"),
             "engine.violation": (
                 "BASELINE",
                 "Violation",
@@ -85,8 +87,10 @@ __all__ = [
     "project_files",
     "read_baseline",
     "report_for_agent",
+    "report_from",
     "run_checks",
     "still_there",
+    "surroundings",
     "to_sarif",
     "violation_id",
     "violations",

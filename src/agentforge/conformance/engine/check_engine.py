@@ -6,21 +6,24 @@ What the contracts for code make of findings: their severity, their exemptions, 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from agentforge.conformance.contracts.code_contract import FOLDER, NO_CONTRACTS, CodeContracts, read_contracts
-from agentforge.conformance.engine.catalogue import builtin_checks
-from agentforge.conformance.engine.configuration import steered_by
-from agentforge.conformance.engine.finding import Finding, fingerprinted
+from agentforge.conformance.engine.catalogue import builtin_checks, check_names
+from agentforge.conformance.engine.configuration import reaches_out, steered_by
+from agentforge.conformance.engine.finding import Finding, finding_from, fingerprinted
 from agentforge.conformance.engine.recognition import known_again, told_once
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site
 from agentforge.errors import AgentForgeError, ContractInvalid
 from agentforge.workspace.sandbox.box import Sandbox
 
 _NOTED = 50
+_OF_FILES = frozenset({"complexity", "format", "ruff", "secrets", "size", "syntax", "ty"})
+"""Checks that come with AgentForge and read nothing but the checkout, its contracts and the packages of its Python."""
 _FAILURES = (CheckCrashedError, AgentForgeError, OSError, ValueError, LookupError, TypeError)
 """What running a check and reading its output can raise: all of it is a crash of the check, none of it ends the run."""
 
@@ -46,6 +49,8 @@ class CheckReport:
         crashed: could not do their work though they apply; never "passed".
         skipped: have nothing to do here.
         steering: configuration files whose base version was used instead of the checkout's.
+        lasting: whether the same files get the same report while `surroundings` stay: no check crashed, every one comes with
+            AgentForge, and no configuration names what lies outside of the checkout.
     """
 
     findings: tuple[Finding, ...]
@@ -53,6 +58,7 @@ class CheckReport:
     crashed: tuple[Absence, ...] = ()
     skipped: tuple[Absence, ...] = ()
     steering: tuple[str, ...] = ()
+    lasting: bool = field(default=False, compare=False)
 
     def value(self) -> dict[str, object]:
         """Give the report as a JSON value, to be recorded or cached."""
@@ -63,6 +69,19 @@ class CheckReport:
             "skipped": [absence.value() for absence in self.skipped],
             "steering": list(self.steering),
         }
+
+
+def report_from(value: Mapping[str, Any]) -> CheckReport:
+    """Read a report back from `CheckReport.value`.
+
+    Raises:
+        KeyError, TypeError: it is no such value.
+    """
+    crashed, skipped = (tuple(Absence(**one) for one in value[name]) for name in ("crashed", "skipped"))
+    return CheckReport(
+        findings=tuple(map(finding_from, value["findings"])), ran=tuple(value["ran"]), crashed=crashed, skipped=skipped,
+        steering=tuple(value["steering"]),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +164,16 @@ def run_checks(
         timeout_s=timeout_s,
     )
     chosen = builtin_checks() if checks is None else list(checks)
+    inside = not reaches_out(base or checkout, site.paths)
     with steered_by(base, checkout, paths=site.paths) as steering:
-        return _run_all(chosen, site, rules, steering=steering, today=today or date.min)
+        report = _run_all(chosen, site, rules, steering=steering, today=today or date.min)
+    return replace(report, lasting=inside and _of_files_alone(report))
+
+
+def _of_files_alone(report: CheckReport) -> bool:
+    """Whether every check came with AgentForge, none crashed, and those that ran read the checkout and packages alone."""
+    known = {*report.ran, *(absence.check for absence in report.skipped)} <= set(check_names())
+    return known and not report.crashed and _OF_FILES.issuperset(report.ran)
 
 
 def contracts_in(folder: Path) -> CodeContracts:

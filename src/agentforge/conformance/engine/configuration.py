@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -58,6 +59,8 @@ STEERING = (
     ".prettierignore",
 )
 _ASIDE = ".agentforge-aside"
+_OF_PYTHON = ("pyproject.toml", "ruff.toml", ".ruff.toml", "ty.toml")
+_OUTSIDE = re.compile(rb"\bextend\s*=|\bextra-paths\b|\btypeshed\b|\benvironment\b")
 
 
 def tool_table(folder: Path, name: str) -> dict[str, object] | None:
@@ -94,6 +97,12 @@ def folders_of(paths: Iterable[str]) -> list[str]:
     """The folders of paths up to the top, "." first."""
     found = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
     return sorted(found | {"."})
+
+
+def reaches_out(folder: Path, paths: Iterable[str]) -> bool:
+    """Whether a configuration of the Python checks names what may lie outside of the checkout."""
+    files = [folder / place / name for place in folders_of(paths) for name in _OF_PYTHON]
+    return any(_OUTSIDE.search(_bytes(file) or b"") for file in files)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from agentforge import __version__
 from agentforge.conformance.contracts.code_contract import CodeRule, RuleKind
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.output.sarif import relative_path
@@ -18,6 +19,7 @@ from agentforge.workspace.sandbox.box import Box, Sandbox
 
 _OUTPUT_LIMIT_BYTES = 8_000_000
 _ENVIRONMENTS = (".venv", "venv", "node_modules")
+_PROGRAMS = ("ruff", "ty")
 _answers: dict[tuple[str, str, tuple[tuple[str, int], ...]], bool] = {}  # has_module's, by the state of the packages
 
 
@@ -258,3 +260,18 @@ def _packages(interpreter: Path) -> tuple[tuple[str, int], ...]:
         return tuple((str(folder), folder.stat().st_mtime_ns) for folder in folders)
     except (OSError, UnicodeDecodeError):
         return ()
+
+
+def surroundings(interpreter: str | None) -> list[object]:
+    """Name what the answers of AgentForge's own checks depend on beside the files: its programs, and the project's packages.
+
+    Returns:
+        [] where that cannot be known.
+    """
+    packages = _packages(Path(interpreter)) if interpreter else ()
+    try:
+        files = [Path(own_program(name)) for name in _PROGRAMS]
+        programs = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    except (CheckCrashedError, OSError):
+        return []
+    return [__version__, str(interpreter), *map(list, (*packages, *programs))] if packages else []

@@ -20,6 +20,7 @@ from agentforge.conformance import (
     with_commands,
 )
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.facts.kept_reports import KeptReports
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import texts
 from agentforge.suite import fresh_checkout
@@ -58,13 +59,21 @@ def reports(
     known = runtime.check_reports
     if again:
         known.pop((tree, base, asked), None)
-    if (base, "", asked) not in known or (tree, base, asked) not in known:
+    of_base, of_tree = (base, "", asked), (tree, base, asked)
+    kept = KeptReports.of(runtime)
+    for name in (of_base, of_tree):
+        if name not in known and (report := kept.recall(*name)):
+            known[name] = report
+    if of_base not in known or of_tree not in known:
         rig = runtime.rig()
         with fresh_checkout(rig, base) as old, fresh_checkout(rig, tree) as new:
-            if (base, "", asked) not in known:
-                known[base, "", asked] = report_on(old, state, runtime, paths=paths)
-            known[tree, base, asked] = report_on(new, state, runtime, paths=paths, base=old)
-    return known[base, "", asked], known[tree, base, asked]
+            if of_base not in known:
+                known[of_base] = report_on(old, state, runtime, paths=paths)
+                kept.keep(*of_base, known[of_base])
+            if of_tree not in known:
+                known[of_tree] = report_on(new, state, runtime, paths=paths, base=old)
+                kept.keep(*of_tree, known[of_tree])
+    return known[of_base], known[of_tree]
 
 
 def report_on(
