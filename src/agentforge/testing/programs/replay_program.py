@@ -40,6 +40,8 @@ _EVENTS = {
 def supervise(setup: dict[str, Any]) -> None:
     """Carry out every run, one after the other, and pass on what each told.
 
+    Args:
+        setup: `code` is this program as it was compiled for all of them, in hexadecimal digits.
     Side effects: leaves by `os._exit`.
     """
     descriptor, nonce = setup.pop("descriptor"), setup.pop("nonce")
@@ -71,8 +73,8 @@ def _carried_out(setup: dict[str, Any], run: dict[str, Any]) -> tuple[list[Any],
     told = {key: setup[key] for key in ("root", "roots", "pythonpath", "user_site")}
     instructions = json.dumps({**told, **run, "writing": writing})
     text = (
-        "import sys\nsys.path[:] = [entry for entry in sys.path if entry]\n"
-        f"exec(compile({setup['source']!r}, '<stdin>', 'exec'))\nreplay(json.loads({instructions!r}))\n"
+        "import marshal, sys\nsys.path[:] = [entry for entry in sys.path if entry]\n"
+        f"exec(marshal.loads(bytes.fromhex({setup['code']!r})))\nreplay(json.loads({instructions!r}))\n"
     )
     with contextlib.suppress(BrokenPipeError):  # it ended before it read anything: the rows say so
         _write(feeding, text.encode())

@@ -158,9 +158,9 @@ def replay(
 
 
 def _script(setup: Mapping[str, Any]) -> bytes:
-    start = "import sys, json\nsys.path[:] = [entry for entry in sys.path if entry]\n"
-    text = f"setup = json.loads({json.dumps(setup)!r})\nexec(compile(setup['source'], '<stdin>', 'exec'))\nsupervise(setup)\n"
-    return (start + text).encode()
+    start = "import sys, json, marshal\nsys.path[:] = [entry for entry in sys.path if entry]\n"
+    text = f"setup = json.loads({json.dumps(setup)!r})\ncode = compile(setup.pop('source'), '<stdin>', 'exec')\n"
+    return f"{start}{text}setup['code'] = marshal.dumps(code).hex()\nexec(code)\nsupervise(setup)\n".encode()
 
 
 def _run(one: Circumstance, place: TestSandbox, calls: Sequence[Probe], limit_s: float) -> dict[str, Any]:
