@@ -138,6 +138,9 @@ def _findings(state: RunState, stage: Stage) -> str:
             continue
         path = f"{item.get('path')}: " if item.get("path") else ""
         lines.append(f"- [{item.get('rule', '')}] {path}{bounded(str(item.get('message', '')), limit=_FINDING)}")
+    known = state.progress.stages.get(stage.name)
+    mended = [row for row in (known.repairs if known and lines else ()) if row.get("repair") == "symbol"]
+    lines += [f"- [mended by the harness] {bounded(str(row.get('message', '')), limit=_NOTE)}" for row in mended]
     return "\n".join(lines)
 
 
