@@ -95,11 +95,13 @@ def _changes_files(call: Call, tool: Tool, *, ran: bool) -> bool:
     try:
         given = json.loads(call.arguments)
     except ValueError:
-        return True
+        return not ran
     line = tool.command(given)[0] if isinstance(given, Mapping) else ""
+    if not line:
+        return not ran
     commands = read_line(line).commands
     program = any(one.inline for one in commands) and _WRITES_FILES.search(line) is not None
-    return not line or program or any(_writes_here(one, ran=ran) for one in commands)
+    return program or any(_writes_here(one, ran=ran) for one in commands)
 
 
 def _writes_here(command: ShellCommand, *, ran: bool) -> bool:
