@@ -124,7 +124,9 @@ def test_results_of_the_last_steps_are_shown_newest_first_and_reading_is_left_to
 def test_what_the_last_step_of_a_reading_stage_found_is_not_cut_for_what_was_read_before(
     stage: str, calls: int, whole: bool, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.py").write_text("".join(f"value_{number} = [{number}, {number}, {number}]\n" for number in range(500)))
+    (tmp_path / "a.py").write_text(
+        "".join(f"value_{number} = [{number}, {number}, {number}]\n" for number in range(500))
+    )
     printed = "".join(f"input {number} gave {number * 7}\n" for number in range(180))
     newest = (result("shell", printed), *(result("grep", f"hit {number}") for number in range(calls - 1)))
     turn = Turn(step=4, views=(("a.py", {"path": "a.py"}),), recent=(FinishedStep(step=3, said="", results=newest),))
