@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.composition.run_result import RunResult, exit_code
-from agentforge.app.proof.anchoring import push_notes
+from agentforge.app.proof.remote_notes import push_notes
 from agentforge.app.pull_requests.request import with_pull
 from agentforge.config.settings import load
 from agentforge.workspace.git.repository import Git

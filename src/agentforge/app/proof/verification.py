@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import cast
 
 from agentforge.app.history.rerun import measure_again, tests_again
-from agentforge.app.proof.anchoring import Elsewhere, elsewhere, note_stands
 from agentforge.app.proof.bundles import BUNDLES_REF, pack_problems, unpacked_repository
 from agentforge.app.proof.delivered_objects import branch_check, delivery_checks
 from agentforge.app.proof.keyring import kept_keys, public_key_file
+from agentforge.app.proof.remote_notes import Elsewhere, elsewhere, note_stands
 from agentforge.app.tasks.log_heads import kept_head
 from agentforge.canonical import canonical_bytes
 from agentforge.config.contract_files import contract_set

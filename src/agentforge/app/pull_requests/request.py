@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.proof.anchoring import push_notes
 from agentforge.app.proof.bundles import bundle, keep_bundle
+from agentforge.app.proof.remote_notes import push_notes
 from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ForgeError, UsageError

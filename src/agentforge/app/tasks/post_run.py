@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.proof.anchoring import with_anchor
+from agentforge.app.proof.remote_notes import with_anchor
 from agentforge.app.pull_requests.request import with_pull
 from agentforge.app.tasks.dependents import tell_waiting_runs
 from agentforge.app.tasks.workplace import drop_worktree

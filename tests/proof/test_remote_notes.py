@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.app.proof.anchoring import elsewhere
+from agentforge.app.proof.remote_notes import elsewhere
 from agentforge.app.proof.verification import VerifyOptions, verify
 from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.report import Report
