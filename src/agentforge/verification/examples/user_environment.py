@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path, PurePosixPath
 
-from agentforge.suite.used_checkouts import age
+from agentforge.suite import age
 from agentforge.testing.launch import TestSandbox
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.sandbox.box import Box

@@ -23,6 +23,7 @@ from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write
 
 __all__ = ["AGENTFORGE", "Git", "Identity"]
 
+_BY_TIME_OF_WRITING = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.trustctime", "GIT_CONFIG_VALUE_0": "false"}
 _ANSWERS = 7
 """Lines that git answers to `_find`, where no path holds a line break."""
 
