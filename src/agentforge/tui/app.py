@@ -71,6 +71,7 @@ def _is_marked(colour: RichColor | None, ground: float) -> bool:
     return abs(Color.from_rich_color(colour).brightness - ground) >= _FAR
 
 
+_TOLD_GROUND_S = 0.1
 _JOBS_S = 1.0
 _WAITING_S = 30.0
 _SHORT, _NARROW = 18, 40
@@ -163,6 +164,8 @@ class ScreenApp(App[int]):
         """Begin."""
         for theme in themes():
             self.register_theme(theme)
+        if isinstance(self._driver, TerminalDriver):  # nothing is drawn meanwhile: a light terminal never sees dark
+            await asyncio.to_thread(self._driver.ground.known.wait, _TOLD_GROUND_S)
         self.theme = self.choices.theme()
         self.set_class(not self.signs.unicode, "-ascii")
         loop = asyncio.get_running_loop()
@@ -184,6 +187,15 @@ class ScreenApp(App[int]):
             await self.give(self._first)
         if isinstance(self._driver, TerminalDriver):
             self._driver.ready.set()
+
+    @property
+    def ground_is_light(self) -> bool | None:
+        """What the terminal says about its background; None when it says nothing."""
+        return self._driver.ground.light if isinstance(self._driver, TerminalDriver) else None
+
+    def on_ground_told(self) -> None:
+        """The terminal has answered after the first picture was drawn, or is another one since the program came back."""
+        self.theme = self.choices.theme()
 
     def on_resize(self, event: Resize) -> None:
         """Leave out what a small terminal has no room for."""
