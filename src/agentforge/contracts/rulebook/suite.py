@@ -275,7 +275,9 @@ def _stubbed_symbols(case: RuleCase) -> list[str]:
 
 
 _PRODUCT = empty(
-    "product_changed", what="product files were changed", fix="put these files back; RED writes tests only"
+    "product_changed",
+    what="product files were changed",
+    fix="put these files back; RED writes tests only, and of a product file only the tests that stand inside of it",
 )
 _TWICE = empty("duplicates", what="one name defined twice", fix="rename one of the two")
 _EXISTING = empty(

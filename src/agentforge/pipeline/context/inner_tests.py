@@ -13,7 +13,10 @@ from agentforge.tokens import count_tokens
 
 _EDGE = 12  # lines at the beginning and at the end of a module of tests
 _HERE = "{path}: its tests stand in lines {lines}; write more of them in there"
-_NOWHERE = "{path}: it has no tests inside. For tests of what is private add #[cfg(test)] mod tests {{ use super::*; ... }} at its end"
+_NOWHERE = (
+    "{path}: it has no tests inside. For tests of what is private add #[cfg(test)] mod tests {{ use super::*; ... }} "
+    "at its end"
+)
 _LAW = "Outside of such a module every byte stays. Declare its tests under the path of the file, as tests::NAME"
 
 
