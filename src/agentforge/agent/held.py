@@ -1,9 +1,13 @@
-"""A submission beside a call that was not carried out: it was meant for another workspace, so it is kept and not measured."""
+"""What a reply holds that has to wait.
+
+A submission beside a call that was not carried out was meant for another workspace: it is kept and not measured. Calls behind the
+submission, up to another one, are for the stage that follows: they are kept until it begins.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentforge.agent.spec import AgentSpec
 from agentforge.contracts.draft import overlaid
@@ -17,6 +21,17 @@ from agentforge.tools.base import Observation, Tool, failed
 from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
+
+
+def is_behind(calls: Sequence[Call], index: int, spec: AgentSpec) -> bool:
+    """Whether a call stands between the submission of this stage and that of the next one, or is that one."""
+    submits = [place for place, call in enumerate(calls) if _submits(call, spec)]
+    return len(submits) > 1 and submits[0] < index <= submits[-1]
+
+
+def _submits(call: Call, spec: AgentSpec) -> bool:
+    tool = spec.tools.get(call.name)
+    return tool is not None and tool.effect == "submit"
 
 
 def refused_call(state: RunState, spec: AgentSpec) -> ToolFinished | None:

@@ -57,6 +57,7 @@ def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
             findings=event.findings,
             kept={**state.review.kept, **_kept(state, event)} if event.keep else {},
             ahead={},
+            behind={},
             reopened=None,
             sent_back=(*state.review.sent_back, *(fact_key(finding) for finding in event.findings)),
         ),

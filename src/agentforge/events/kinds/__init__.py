@@ -11,6 +11,8 @@ from dataclasses import field
 from typing import Literal
 
 from agentforge.events.kinds.calls import (
+    CallsKept as CallsKept,
+    CallsTaken as CallsTaken,
     Effect as Effect,
     HookFinished as HookFinished,
     ModelCalled as ModelCalled,

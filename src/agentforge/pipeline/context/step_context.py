@@ -25,6 +25,9 @@ _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
 _NOTE, _FINDING = 800, 2400  # characters
 _SEND_AGAIN = "send only the fields and list entries that change, the rest stays"
+_WAITING = (
+    "{number} of your calls wait for {stage}; send them again, behind submit_artifact, only if they have to change."
+)
 _CALLS = 1000
 """More than one reply can hold."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
@@ -122,6 +125,8 @@ def _attention(state: RunState) -> str:
         lines.append("Your last reply was cut off at the output limit: do less in one reply.")
     if repetitions(turn.loop) >= WARN_AFTER:
         lines.append("You repeat the same calls with the same results. Do something else, or submit, or ask.")
+    for stage, calls in state.review.behind.items():
+        lines.append(_WAITING.format(number=len(calls), stage=stage.upper()))
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.languages.test_parts import may_hold_tests
 from agentforge.models import Model
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
-from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
+from agentforge.pipeline.engine.joint_replies import stage_behind, stages_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import stage_approval, tool_context
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.prompt_text import framed_constraints, prompt_text
@@ -101,11 +101,13 @@ def _spec(
     frame: str = "frame",
     ahead: tuple[Stage, ...] = (),
 ) -> AgentSpec:
+    behind = stage_behind(stage, state, runtime)
     return AgentSpec(
         model=model,
         model_name=model.name,
-        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead),
+        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead, behind=behind),
         tools=tools,
+        behind=behind,
         goes_ahead=stage.goes_ahead,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
@@ -195,6 +197,7 @@ def _context(
     *,
     frame: str,
     ahead: tuple[Stage, ...],
+    behind: str,
 ) -> StepContext:
     diff = _changes(state, stage, runtime)
     return build_step(
@@ -203,7 +206,7 @@ def _context(
                 f"{stage.name}_again" if is_opened_again(state, stage.name) else stage.name,
                 frame=frame,
                 own=stage.prompt,
-                ahead=tuple(one.name for one in ahead),
+                ahead=(*(one.name for one in ahead), *((behind,) if behind else ())),
             ),
             frame=_frame(state, stage, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
@@ -284,7 +287,7 @@ def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tupl
 
     Args:
         own: the part of a stage that is added; "" = it has a file beside this module.
-        ahead: the stages whose artifacts the same reply may hold; what is told of each is law of the context, because a
+        ahead: the stages that the same reply may serve, too; what is told of each is law of the context, because a
             system prompt has its bound.
     """
     names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead",) if ahead else ()))
