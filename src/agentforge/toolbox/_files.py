@@ -143,7 +143,8 @@ def store(context: ToolContext, path: str, text: str, *, like: TextFile | None) 
     """
     reason = context.may_hold(path, text)
     if reason is not None:
-        raise ToolError(failed(f"{reason}; nothing was written", error_type="out-of-scope"))
+        summary = f"{path} may not have this text in this stage; nothing was written"
+        raise ToolError(failed(summary, error_type="out-of-scope", text=reason))
     write_text(context.root / path, text, like=like)
     unloadable = encoding_note(path, text, encoding=like.encoding) if like is not None else ""
     return unloadable or syntax_note(path, text, before=like.text if like is not None else None)

@@ -17,16 +17,24 @@ _NOWHERE = (
     "{path}: it has no tests inside. For tests of what is private add #[cfg(test)] mod tests {{ use super::*; ... }} "
     "at its end"
 )
-_LAW = "Outside of such a module every byte stays. Declare its tests under the path of the file, as tests::NAME"
+_LAW = "Outside of such a module every byte stays. Declare its tests under the path of the file, as MODULE::NAME"
+_FROZEN = "{path}: lines {lines} are frozen tests; change what stands outside of them"
+_NAME = "tests inside of product files"
 
 
 def place_piece(root: Path, paths: Iterable[str]) -> Piece:
     """Say where tests inside of some product files go; empty where the language has none."""
     rows = []
     for path, text in _texts(root, paths):
-        lines = ", ".join(f"{first}-{last}" for first, last in _ranges(path, text))
+        lines = _spelled(_ranges(path, text))
         rows.append(_HERE.format(path=path, lines=lines) if lines else _NOWHERE.format(path=path))
-    return Piece(name="tests inside of product files", text="\n".join([*rows, _LAW]) if rows else "", level=Level.LAW)
+    return Piece(name=_NAME, text="\n".join([*rows, _LAW]) if rows else "", level=Level.LAW)
+
+
+def frozen_piece(root: Path, paths: Iterable[str]) -> Piece:
+    """Say which lines of product files are frozen tests; empty where there are none."""
+    rows = [_FROZEN.format(path=path, lines=_spelled(_ranges(path, text))) for path, text in _texts(root, paths)]
+    return Piece(name=_NAME, text="\n".join(rows), level=Level.LAW)
 
 
 def with_places(root: Path, sections: Iterable[Section]) -> Iterator[Section]:
@@ -69,6 +77,10 @@ def _texts(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 def _ranges(path: str, text: str) -> list[tuple[int, int]]:
     bits = lines_of_tests(path, text.encode())
     return runs_of(number for number in range(bits.bit_length()) if bits >> number & 1)
+
+
+def _spelled(ranges: Iterable[tuple[int, int]]) -> str:
+    return ", ".join(f"{first}-{last}" for first, last in ranges)
 
 
 def _places(path: str, text: str) -> Iterator[Want]:

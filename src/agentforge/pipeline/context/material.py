@@ -21,7 +21,7 @@ from agentforge.pipeline.context.early_material import (
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
-from agentforge.pipeline.context.inner_tests import place_piece, with_frozen, with_places
+from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
 from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
@@ -204,6 +204,7 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
         *_writable(spec),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
         *frozen_tests(runtime, _suite(state), state),
+        frozen_piece(runtime.worktree, suite_parts(state)),
         *with_frozen(
             runtime.worktree,
             _code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),

@@ -12,7 +12,7 @@ from agentforge.contracts.contract import Contract
 from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
-from agentforge.languages.test_parts import inner_tests, may_hold_tests
+from agentforge.languages.test_parts import inner_tests, lines_of_tests, may_hold_tests
 from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
@@ -46,6 +46,7 @@ from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
 from agentforge.suite import Rig, run_tree
+from agentforge.testing.coverage import bits_of, ranges_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in
@@ -322,8 +323,12 @@ def _written_by_added(state: RunState, runtime: Runtime, tree: str) -> tuple[str
 
 def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     made = make_commit(state, runtime)
-    lines = early.changed_lines(runtime.git.diff(_base(state), str(made["tree"])))
-    return Measured(facts={**made, "changed_lines": lines}, tree=str(made["tree"]))
+    tree = str(made["tree"])
+    lines = early.changed_lines(runtime.git.diff(_base(state), tree))
+    inside = {path: lines_of_tests(path, runtime.git.show(tree, path) or b"") for path in lines if may_hold_tests(path)}
+    lines |= {path: ranges_of(bits_of(lines[path]) & ~tests) for path, tests in inside.items()}
+    told = {path: ranges for path, ranges in lines.items() if ranges}
+    return Measured(facts={**made, "changed_lines": told}, tree=tree)
 
 
 _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
