@@ -96,6 +96,8 @@ def test_the_tests_of_a_product_file_are_frozen_and_the_rest_is_free():
     frozen = freeze(files, read=lambda path: _b(files[path]))
     assert (frozen.whole, frozen.parts) == (("tests/a.rs",), (_LIB,))
     assert sorted(frozen.tests) == ["src/lib.rs::tests::ones", "tests/a.rs::a"]
+    supplied = freeze([_LIB], read=lambda path: _b(files[path]), whole=(_LIB,))
+    assert (supplied.whole, supplied.parts, compare(supplied, lambda _: _b(files[_LIB]))) == ((_LIB,), (), ())
 
     def changed(text):
         return compare(frozen, lambda path: _b({**files, _LIB: text}[path]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agentforge.canonical import digest_bytes
@@ -38,18 +38,19 @@ class FrozenTests:
         return tuple(path.removesuffix(MARK) for path in self.files if path.endswith(MARK))
 
 
-def freeze(paths: Iterable[str], *, read: Read) -> FrozenTests:
+def freeze(paths: Iterable[str], *, read: Read, whole: Collection[str] = ()) -> FrozenTests:
     """Hash test files and the test functions in them.
 
     Args:
         read: content of a repository path; None when it does not exist. A path that does not exist is left out.
+        whole: files that are tests from the first to the last line, whatever they are called.
     """
     tests: dict[str, str] = {}
     files: dict[str, str] = {}
     for path in sorted(paths):
         data = read(path)
         if data is not None:
-            key = key_of(path)
+            key = path if path in whole else key_of(path)
             files[key] = digest_bytes(data if key == path else inner_tests(path, data))
             tests.update({f"{path}::{name}": digest for name, digest in test_hashes(path, data)})
     return FrozenTests(tests=tests, files=files)

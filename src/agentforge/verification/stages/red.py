@@ -96,7 +96,7 @@ def measure_red(
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
-        **_frozen(rig, red_tree, [*own, *suite.files]),
+        **_frozen(rig, red_tree, [*own, *suite.files], whole=suite.support),
         **_ending(rig, run, _missing(entries, suite)),
         "stub_note": stub_note(stubs, rig, with_stubs=with_stubs),
     }
@@ -172,8 +172,8 @@ def _ending(rig: Rig, run: SuiteRun, missing: Sequence[str]) -> dict[str, Any]:
     return {**limit, **heard, "problems": list(run.problems), "duration_s": run.duration_s}
 
 
-def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
-    frozen = freeze(paths, read=rig.read(red_tree))
+def _frozen(rig: Rig, red_tree: str, paths: Sequence[str], *, whole: Sequence[str]) -> dict[str, dict[str, str]]:
+    frozen = freeze(paths, read=rig.read(red_tree), whole=whole)
     return {"frozen": dict(frozen.tests), "frozen_files": dict(frozen.files)}
 
 
@@ -234,7 +234,7 @@ def _own(changed: Sequence[str], suite: Suite, *, before: Read, after: Read) -> 
         path
         for path in changed
         if only_tests_changed(path, before=before, after=after)
-        or (is_tests_own(path, suite) and not may_hold_tests(path))
+        or (is_tests_own(path, suite) and (path in suite.support or not may_hold_tests(path)))
     ]
 
 
