@@ -92,7 +92,8 @@ def measure_green(
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     frozen_paths = promise.frozen.whole
-    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
+    before, after = rig.read(base_tree), rig.read(tree)
+    config = steering_changes(changed, before=before, after=after, allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
     said = "runs the tests nearest to the change" if only else "runs the whole suite on the change"
     with underway(said, usual_s=0.0 if only else rig.usual_s):
@@ -103,8 +104,8 @@ def measure_green(
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits, now=whole)
-    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
+    found = new_suppressions(changed, before=before, after=after)
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=before)
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
     unsaid = rewritten_unsaid(lost, rig, base_tree=base_tree, red_tree=red_tree)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
@@ -118,11 +119,9 @@ def measure_green(
             *(_own_mistakes(failing, (whole, *runs), promise, rig, tree) if failing else unsaid),
             *_left_behind(lost["regressions"], whole, promise),
         ],
-        "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
+        "frozen_changed": list(compare(promise.frozen, after)),
         "config_changed": list(config),
-        "out_of_scope": outside(
-            changed, promise.scope, promise.frozen, before=rig.read(base_tree), after=rig.read(tree)
-        ),
+        "out_of_scope": outside(changed, promise.scope, promise.frozen, before=before, after=after),
         "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
         "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
