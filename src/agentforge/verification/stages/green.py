@@ -91,8 +91,7 @@ def measure_green(
         ended_early, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    frozen_paths = promise.frozen.whole
-    before, after = rig.read(base_tree), rig.read(tree)
+    before, after, frozen_paths = rig.read(base_tree), rig.read(tree), promise.frozen.whole
     config = steering_changes(changed, before=before, after=after, allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
     said = "runs the tests nearest to the change" if only else "runs the whole suite on the change"
