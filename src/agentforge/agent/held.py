@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os.path import isfile
+from pathlib import Path
 
 from agentforge.agent.spec import AgentSpec
 from agentforge.contracts.draft import overlaid
@@ -104,7 +104,14 @@ def _changes_files(call: Call, tool: Tool, context: ToolContext, *, ran: bool) -
 
 def _names_a_file(text: str, context: ToolContext) -> bool:
     """Whether a text holds the path of a file of the workspace that the stage may write: who only tries something need not."""
-    return any(isfile(context.root / path) and context.may_write(path) is None for path in set(_PATH.findall(text)))
+    return any(_is_file(context.root / path) and context.may_write(path) is None for path in set(_PATH.findall(text)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name
+        return False
 
 
 def _writes_here(command: ShellCommand, *, ran: bool) -> bool:
