@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.app.composition.run_result import RunResult, exit_code
-from agentforge.app.pull_requests.place import Way
-from agentforge.app.pull_requests.request import _push_notes, with_pull
+from agentforge.app.proof.remote_notes import push_notes
+from agentforge.app.pull_requests.request import with_pull
 from agentforge.config.settings import load
-from agentforge.errors import ForgeError
 from agentforge.workspace.git.repository import Git
 from tests.support.run_states import run_state
 
@@ -39,27 +38,21 @@ def clones(tmp_path: Path) -> tuple[Path, Path, Path]:
     return bare, first, second
 
 
-def _way() -> Way:
-    return Way(forge=None, remote="origin", through="http")  # nothing is asked of a forge here
-
-
 def test_the_second_machine_joins_the_notes_of_the_first(clones):
     bare, first, second = clones
-    _push_notes(Git(first), _way())
-    _push_notes(Git(second), _way())
+    assert push_notes(Git(first), "origin").outcome == push_notes(Git(second), "origin").outcome == "taken"
     assert _git(bare, "notes", f"--ref={_NOTES}", "show", "HEAD") == "of the first"
     assert _git(bare, "notes", f"--ref={_NOTES}", "show", "HEAD~1") == "of the second"
     assert _git(second, "for-each-ref", "refs/notes/agentforge-incoming") == ""
 
 
-def test_a_remote_that_takes_no_notes_is_an_error_with_the_next_step(clones):
+def test_a_remote_that_takes_no_notes_says_why(clones):
     bare, first, _ = clones
     hook = bare / "hooks" / "pre-receive"
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(ForgeError, match="notes could not be pushed") as told:
-        _push_notes(Git(first), _way())
-    assert "git push" in told.value.hint
+    done = push_notes(Git(first), "origin")
+    assert done.outcome == "failed" and "pre-receive" in done.reason
 
 
 def test_a_pull_request_that_fails_leaves_the_delivery_and_says_how_to_try_again(tmp_path):

@@ -126,6 +126,7 @@ def test_a_wrong_file_is_refused_by_name_line_and_key(
         "[sandbox]\nkind = 'none'",
         "[sandbox]\nnetwork = 'on'",
         "[deliver]\napply = true",
+        "[proof]\nanchor = 'origin'",
     ],
 )
 def test_a_project_may_not_lower_the_users_safety_but_the_user_may(

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.support.world import REQUEST, analysis, good_script, intake, own_settings, reply, specification, submit
+from agentforge.pipeline.model.prompt_text import prompt_text
+from tests.support.world import (
+    ADD_SLUGIFY,
+    IMPLEMENTED,
+    REQUEST,
+    SLUGIFY_SUITE,
+    TEST_SLUGIFY,
+    analysis,
+    edit,
+    good_script,
+    intake,
+    own_settings,
+    reply,
+    specification,
+    submit,
+    write,
+)
 
 if TYPE_CHECKING:
     from tests.support.world import World
@@ -112,3 +128,73 @@ def test_a_run_in_which_another_model_does_a_stage_goes_ahead_as_far_as_the_firs
     (sent,) = [row["data"]["ahead"] for row in world.events("ArtifactSubmitted") if row["data"]["stage"] == "intake"]
     assert list(sent) == ["analyze"]
     assert world.run("replay", world.task).code == 0
+
+
+_TESTS = write("tests/test_slugify.py", TEST_SLUGIFY), submit(SLUGIFY_SUITE)
+
+
+def test_code_that_stands_behind_the_tests_is_applied_once_they_are_frozen(world: World) -> None:
+    done = world.start(good_script(red=[reply(*_TESTS, ADD_SLUGIFY, IMPLEMENTED)], green=[]))
+
+    assert done.json["outcome"] == "delivered", done.err
+    assert [row["data"]["stage"] for row in world.events("ModelCalled")] == ["intake", "analyze", "spec", "red"]
+    (step,) = [row["data"]["step"] for row in world.events("ModelCalled") if row["data"]["stage"] == "red"]
+    assert (
+        prompt_text("red_ahead").strip()
+        in world.run("inspect", world.task, "--step", str(step), "--show", "context").out
+    )
+    (kept,), (taken,) = world.events("CallsKept"), world.events("CallsTaken")
+    (frozen,) = [row for row in world.events("StagePassed") if row["data"]["stage"] == "red"]
+    assert kept["seq"] < frozen["seq"] < taken["seq"]
+    written = [row for row in world.events("ToolStarted") if "textkit.py" in row["data"]["touches"]]
+    assert written and all(row["seq"] > taken["seq"] for row in written)
+    assert world.run("verify", world.task).code == 0
+    assert world.run("replay", world.task).code == 0
+
+
+def test_tests_that_are_refused_are_asked_again_and_the_code_waits_for_them(world: World) -> None:
+    passes = write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates():\n    assert True\n")
+    again = reply(*_TESTS)
+    script = good_script(red=[reply(passes, submit(SLUGIFY_SUITE), ADD_SLUGIFY, IMPLEMENTED), again], green=[])
+
+    done = world.start(script)
+
+    assert done.json["outcome"] == "delivered", done.err
+    steps = [row["data"] for row in world.events("ModelCalled")]
+    assert [one["stage"] for one in steps] == ["intake", "analyze", "spec", "red", "red"]
+    shown = world.run("inspect", world.task, "--step", str(steps[-1]["step"]), "--show", "context").out
+    assert "2 of your calls wait for GREEN" in shown
+    assert world.run("replay", world.task).code == 0
+
+
+def test_code_that_does_not_fit_is_asked_for_in_the_stage_that_it_was_for(world: World) -> None:
+    wrong = edit("    return text.upper_case()\n", "    return text\n")
+
+    done = world.start(good_script(red=[reply(*_TESTS, wrong, IMPLEMENTED)]))
+
+    assert done.json["outcome"] == "delivered", done.err
+    assert [row["data"]["stage"] for row in world.events("ModelCalled")][-2:] == ["red", "green"]
+    assert world.run("replay", world.task).code == 0
+
+
+def test_code_that_breaks_the_frozen_tests_is_refused_there(world: World) -> None:
+    tampers = write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates():\n    pass\n")
+
+    script = good_script(red=[reply(*_TESTS, tampers, ADD_SLUGIFY, IMPLEMENTED)], green=[reply(IMPLEMENTED)])
+    done = world.start(script)
+
+    assert done.json["outcome"] == "delivered", done.err
+    (refused,) = [row["data"] for row in world.events("ToolFinished") if row["data"]["error_type"] == "out-of-scope"]
+    assert refused["name"] == "write_file"
+    assert [row["data"]["stage"] for row in world.events("ModelCalled")][-2:] == ["red", "green"]
+
+
+def test_code_is_not_asked_for_with_the_tests_where_a_human_approves_them(world: World) -> None:
+    done = world.start(good_script(), "--approve", "red")
+
+    assert done.code == 3, done.err
+    (step,) = [row["data"]["step"] for row in world.events("ModelCalled") if row["data"]["stage"] == "red"]
+    assert (
+        prompt_text("red_ahead").strip()
+        not in world.run("inspect", world.task, "--step", str(step), "--show", "context").out
+    )

@@ -85,11 +85,11 @@ def test_other_files_are_looked_at(tasks: Callable[..., Tasks], paths: tuple[str
     assert made.ask(*paths)[1]
 
 
-def test_other_settings_are_another_question(tasks: Callable[..., Tasks]) -> None:
+@pytest.mark.parametrize(("checks", "run"), [({"disable": ["ty"]}, "ruff"), ({"commands": ["true"]}, "bash")])
+def test_other_settings_are_another_question(tasks: Callable[..., Tasks], checks: dict[str, Any], run: str) -> None:
     made = tasks()
     made.ask()
-    (_, now), programs = made.ask(checks={"disable": ["ty"]})
-    assert "ty" not in now.ran and "ruff" in programs
+    assert run in made.ask(checks=checks)[1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 pytest.importorskip("textual")
 
 from agentforge.tui.lookalikes import lookalike
-from agentforge.tui.looks import first_theme, knows_colour, knows_unicode
+from agentforge.tui.looks import fitting_theme, knows_colour, knows_unicode
 
 
 @pytest.mark.parametrize(
@@ -58,5 +58,7 @@ def test_a_terminal_that_has_no_colours_gets_none() -> None:
 
 def test_the_first_theme_fits_the_terminal() -> None:
     grounds = {"": "dark", "15;0": "dark", "0;15": "light", "0;default;15": "light", "0;7": "light", "odd": "dark"}
-    assert {value: first_theme({"COLORFGBG": value}) for value in grounds} == grounds
-    assert first_theme({}) == "dark"
+    assert {value: fitting_theme({"COLORFGBG": value}) for value in grounds} == grounds
+    assert fitting_theme({}) == "dark"
+    assert fitting_theme({"COLORFGBG": "0;15"}, light=False) == "dark", "what the terminal says now counts more"
+    assert fitting_theme({}, light=True) == "light"

@@ -371,7 +371,7 @@ def test_a_theme_is_chosen_by_looking_at_it(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         await stage.say("/theme")
         await stage.modal("Picker")
-        await stage.pilot.press("down")
+        await stage.pilot.press("down", "down")
         await stage.until(lambda: stage.app.theme == "light", what="it is shown at once")
         await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.theme == "dark", what="it is as it was")
@@ -379,8 +379,24 @@ def test_a_theme_is_chosen_by_looking_at_it(theatre: Theatre) -> None:
         await stage.modal("Picker")
         await stage.pilot.press(*"light", "enter")
         await stage.until(lambda: stage.app.choices.theme() == "light", what="it is kept")
+        await stage.say("/theme auto")
+        await stage.until(lambda: stage.app.choices.theme() == "dark", what="the one that fits")
 
     theatre.play(steps)
+
+
+def test_the_theme_of_the_settings_counts_more_than_the_one_that_was_chosen_last(theatre: Theatre) -> None:
+    (theatre.folder / "home" / "config").mkdir(parents=True)
+    (theatre.folder / "home" / "config" / "config.toml").write_text('theme = "contrast"\n')
+
+    async def steps(stage: Stage) -> None:
+        assert stage.app.theme == "contrast"
+        await stage.say("/theme light")
+        await stage.until(lambda: stage.app.theme == "light", what="the one of this session")
+        assert stage.app.choices.theme() == "contrast", "the one of the next"
+        await stage.until(lambda: "setting theme" in stage.text(), what="the reason is told")
+
+    theatre.play(steps, environ={"COLORFGBG": "0;15"})
 
 
 def test_a_model_is_chosen_or_typed(theatre: Theatre) -> None:

@@ -277,6 +277,26 @@ def test_light_and_dark_reach_the_terminal(opened: Opened, theme: str, ground: s
     assert added in drawn, "the ground of what was added"
 
 
+@pytest.mark.parametrize(
+    ("ground", "environ", "drawn"),
+    [
+        ("#fdf6e3", {}, "48;2;251;251;253"),
+        ("#101010", {"COLORFGBG": "0;15"}, "48;2;22;22;30"),
+        ("", {"COLORFGBG": "0;15"}, "48;2;251;251;253"),
+        ("", {}, "48;2;22;22;30"),
+    ],
+)
+def test_the_screen_is_as_light_as_the_terminal_says(
+    opened: Opened, ground: str, environ: dict[str, str], drawn: str
+) -> None:
+    terminal = opened(environ={"COLORTERM": "truecolor", **environ}, ground=ground)
+    assert drawn in terminal.text(styles=True)
+    terminal.send(ESC)
+    terminal.until("Press Esc again")
+    terminal.send(b"typed")
+    assert typed(terminal.until("│ typed")) == ["typed"], "no answer of the terminal stands in the input"
+
+
 def test_an_image_is_pasted_as_the_path_that_a_terminal_drops(opened: Opened, tmp_path: Path) -> None:
     picture = tmp_path / "shot one.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 40)

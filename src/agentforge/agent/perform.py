@@ -9,7 +9,7 @@ from dataclasses import replace
 from agentforge.agent.decide import step_approval
 from agentforge.agent.doubt import kept_before, settle
 from agentforge.agent.effects import FinishStep, RunTool
-from agentforge.agent.held import kept_draft, not_submitted, refused_call, spoils
+from agentforge.agent.held import is_behind, kept_draft, not_submitted, refused_call, spoils
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures
 from agentforge.agent.reply import cut_short
@@ -36,6 +36,9 @@ from agentforge.tools.dispatch.invocation import (
 def perform_tool(effect: RunTool, state: RunState, spec: AgentSpec) -> Iterator[Event]:
     """Carry out one tool call; settle it first when a dead process left it in doubt."""
     call = state.progress.turn.calls[effect.index]
+    if spec.behind and is_behind(state.progress.turn.calls, effect.index, spec):
+        yield kinds.CallsKept(step=state.progress.turn.step, index=effect.index, stage=spec.behind)
+        return
     if effect.refusal:
         denied = Observation(
             status="denied", summary=one_line(effect.refusal), text=effect.refusal, error_type="human-refused"

@@ -53,6 +53,7 @@ class AgentSpec:
         repeats_commands: a command in doubt is put back and run again; else, in a user's own folder, the model is told.
         shape: what is wished beyond the context: samples, a schema, how the answer begins.
         read: turns the words of a model that calls no tools into the calls that they mean.
+        behind: the later stage whose calls may stand behind the submission in the same reply, up to its own; "" = none.
         goes_ahead: whether drafts of later stages that came with this draft can stand.
         shows_fresh: the context shows the files that were asked for as they are now; else the model knows them as it read them.
     """
@@ -70,6 +71,7 @@ class AgentSpec:
     temperature: float | None
     on_delta: Callable[[str], None] | None = None
     on_thought: Callable[[str], None] | None = None
+    behind: str = ""
     guard: Workspace | None = None
     confirm: Callable[[str], bool] | None = None
     answered: Callable[[], Iterable[Event]] = tuple

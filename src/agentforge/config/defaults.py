@@ -15,6 +15,7 @@ DEFAULTS: Mapping[str, object] = {
     "hooks_enabled": False,
     "skills_enabled": True,
     "input_keys": "plain",
+    "theme": "auto",
     "debug": False,
     "model": {
         "max_output_tokens": 4096,

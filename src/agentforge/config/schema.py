@@ -144,6 +144,7 @@ def _check_project(layer: Layer) -> None:
         ("fleet", "remote"): "remote" in cast("Mapping[str, object]", layer.values.get("fleet", {})),
         ("forge",): "forge" in layer.values,
         ("notify",): "notify" in layer.values,
+        ("proof", "anchor"): "anchor" in cast("Mapping[str, object]", layer.values.get("proof", {})),
         ("telemetry",): "telemetry" in layer.values,
     }
     for key, wrong in refused.items():

@@ -8,7 +8,7 @@ from textual.screen import ModalScreen
 
 from agentforge.app.sessions.approvals import KEEP_PLANNING
 from agentforge.app.sessions.chat import Chat
-from agentforge.app.sessions.desktop import clipboard_picture
+from agentforge.app.sessions.desktop import clipboard_picture, clipboard_text, why_no_clipboard
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting, with_folders
 from agentforge.app.slash.command import Choice, SlashReply
 from agentforge.app.tasks.answers import Waiting, pending
@@ -18,7 +18,7 @@ from agentforge.store.log.files import replace_file
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
 from agentforge.tui.link import AskedApproval, AskedQuestion
-from agentforge.tui.looks import THEMES, first_theme
+from agentforge.tui.looks import AUTO, THEMES, fitting_theme
 from agentforge.tui.picker import Picker
 from agentforge.tui.questions import ApprovalScreen, QuestionScreen
 from agentforge.workspace.files.search import files
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     pass
     from agentforge.tui.app import ScreenApp
 
+_TOLD_S = 5.0
 _APPROVE = ("approve", "reject", "abort")
 
 
@@ -44,29 +45,50 @@ class Choices:
     # -- themes
 
     def theme(self) -> str:
-        """The theme that was chosen last, else the one that fits the terminal."""
+        """The theme of the settings, else the one that was chosen last, else the one that fits the terminal."""
+        return self._set or self._chosen() or self._fitting()
+
+    def _fitting(self) -> str:
+        return fitting_theme(self._app.engine.environ, light=self._app.ground_is_light)
+
+    @property
+    def _set(self) -> str:
+        """The theme that the settings name; "" = none."""
+        name = self._app.engine.chat.workshop.settings.text("theme")
+        return name if name in THEMES else ""
+
+    def _chosen(self) -> str:
+        """The theme that was chosen last; "" = none."""
         try:
             name = self._theme_file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            name = ""
-        return name if name in THEMES else first_theme(self._app.engine.environ)
+            return ""
+        return name if name in THEMES else ""
 
     def set_theme(self, name: str) -> None:
-        """Choose a theme, for later sessions, too."""
-        self._app.theme = name
+        """Choose a theme, for later sessions, too; `auto` = the one that fits the terminal."""
         replace_file(self._theme_file, name.encode())
+        self._app.theme = name if name in THEMES else self._fitting()
+        if self._set and self._set != self._app.theme:
+            self._app.working.tell(f"Later sessions begin {self._set}: the setting theme says so", for_s=_TOLD_S)
 
     def _choose_theme(self) -> None:
         """Let the person choose; the theme under the cursor is shown at once."""
         before = self._app.theme
+        current = self._chosen() or AUTO
 
         def looked_at(name: str) -> None:
-            self._app.theme = name
+            self._app.theme = name if name in THEMES else self._fitting()
 
-        rows = [Choice(value=name, label=name, current=name == before) for name in THEMES]
-        self._app.push_screen(
-            Picker("Which theme?", rows, looked_at=looked_at), lambda name: self.set_theme(name or before)
-        )
+        def chosen(name: str | None) -> None:
+            if name is None:
+                self._app.theme = before
+            else:
+                self.set_theme(name)
+
+        rows = [Choice(value=name, label=name, current=name == current) for name in THEMES]
+        rows.insert(0, Choice(value=AUTO, label=AUTO, about="fits the terminal's background", current=current == AUTO))
+        self._app.push_screen(Picker("Which theme?", rows, looked_at=looked_at), chosen)
 
     def search_typed(self) -> None:
         """Let the person search what was typed before in this project, newest first."""
@@ -76,14 +98,20 @@ class Choices:
             Picker("What you typed before", rows), lambda line: prompt.put(line) if line is not None else None
         )
 
-    def paste_picture(self) -> None:
+    def paste_clipboard(self) -> None:
         """Read the clipboard, in another thread: the program that does may take its time."""
-        picture = clipboard_picture(self._app.engine.environ)
-        prompt = self._app.prompt
+        environ, prompt = self._app.engine.environ, self._app.prompt
+        picture = clipboard_picture(environ)
         if picture is not None:
             self._app.call_from_thread(prompt.show_picture, picture)
+        elif text := clipboard_text(environ) or self._app.clipboard:
+            self._app.call_from_thread(prompt.paste, text)
         else:
-            self._app.call_from_thread(prompt.action_paste)
+            self._app.call_from_thread(self.complain, why_no_clipboard(environ))
+
+    def complain(self, text: str) -> None:
+        """Tell for a moment why something was not taken."""
+        self._app.working.tell(text, for_s=_TOLD_S)
 
     def choose(self, reply: SlashReply) -> None:
         """Let the person choose what a command is about."""
@@ -98,11 +126,11 @@ class Choices:
         """Carry out a command that only the screen has; whether it was one."""
         name, _, rest = text[1:].partition(" ")
         if name == "theme":
-            if rest.strip() in THEMES:
+            if rest.strip() in (AUTO, *THEMES):
                 self.set_theme(rest.strip())
             elif rest.strip():
                 await self._app.transcript.remark(
-                    f"there is no theme {rest.strip()!r}: {', '.join(THEMES)}", kind="error"
+                    f"there is no theme {rest.strip()!r}: {', '.join((AUTO, *THEMES))}", kind="error"
                 )
             else:
                 self._choose_theme()

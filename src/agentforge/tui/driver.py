@@ -14,6 +14,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.message import Message
 
+from agentforge.tui.ground import Ground, may_be_asked
+
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _CHUNK = 1 << 16
 _LOOK_S = 0.1
@@ -57,22 +59,35 @@ class PasteReader:
                 return
 
 
+class GroundTold(Message):
+    """The terminal has said whether its background is light."""
+
+
 class TerminalDriver(LinuxDriver):
     """The driver of Textual with another way of reading.
 
     Attributes:
-        ready: set by the application when its input takes keys. What was typed before waits in the terminal.
+        ready: set by the application when its input takes keys. What was typed before waits here.
+        ground: what the terminal said about its background.
     """
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self.ready = Event()
+        self.ground = Ground()
+        self._early: list[Message] = []
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, and ask it for its background."""
+        super().start_application_mode()
+        if self.input_tty and self._writer_thread is not None and may_be_asked(os.environ):
+            self.write(self.ground.ask())
+            self.flush()
+        else:
+            self.ground.known.set()
 
     def run_input_thread(self) -> None:
         """Read until the screen is left."""
-        while not self.ready.wait(_LOOK_S):
-            if self.exit_event.is_set():
-                return
         selector = selectors.SelectSelector()
         selector.register(self.fileno, selectors.EVENT_READ)
         parser = KeyParser(self._debug)
@@ -89,10 +104,26 @@ class TerminalDriver(LinuxDriver):
                         ahead
                     ):  # Enter, typed while the program was starting, was turned into a line feed by the terminal
                         data = data.replace(b"\n", b"\r")
-                    for message in reader.feed(decode(data)):
-                        self.process_message(message)
+                    self._take(reader.feed(self._sifted(decode(data))))
+                else:
+                    self._take(reader.feed(self.ground.rest()))
                 ahead = False
-                for message in parser.tick():
-                    self.process_message(message)
+                self._take(parser.tick())
         finally:
             selector.close()
+
+    def _sifted(self, data: str) -> str:
+        """Leave out what the terminal itself answered, and tell the application of it."""
+        waits = not self.ground.known.is_set()
+        data = self.ground.sift(data)
+        if waits and self.ground.known.is_set():
+            self._take((GroundTold(),))
+        return data
+
+    def _take(self, messages: Iterable[Message]) -> None:
+        """Hand over what was read, when the application takes it."""
+        self._early += messages
+        if self.ready.is_set():
+            early, self._early = self._early, []
+            for message in early:
+                self.process_message(message)

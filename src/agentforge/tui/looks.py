@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from textual.theme import Theme
 
 THEMES = ("dark", "light", "contrast")
+AUTO = "auto"
+"""Instead of a theme: the one that fits the background of the terminal."""
 
 _SIGNS: Mapping[str, tuple[str, str]] = {
     "running": ("●", "*"),
@@ -88,9 +90,15 @@ def knows_colour(environ: Mapping[str, str]) -> bool:
     return not told.strip().startswith(("-1", "0"))
 
 
-def first_theme(environ: Mapping[str, str]) -> str:
-    """The theme for whoever has chosen none: the light one where the terminal says that its background is (COLORFGBG)."""
-    return "light" if environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_GROUNDS else "dark"
+def fitting_theme(environ: Mapping[str, str], *, light: bool | None = None) -> str:
+    """The theme for whoever has chosen none.
+
+    Args:
+        light: what the terminal itself says about its background; None = nothing, then COLORFGBG counts.
+    """
+    if light is None:
+        light = environ.get("COLORFGBG", "").rpartition(";")[2] in _LIGHT_GROUNDS
+    return "light" if light else "dark"
 
 
 def themes() -> tuple[Theme, ...]:

@@ -58,12 +58,28 @@ def test_what_a_here_document_is_piped_into_is_judged_by_itself(line: str) -> No
         "cat <<'X'\nfoo\\\nX\nrm -r x",
         'PYTHONPATH="$PWD/../x" python -m pytest',
         "PYTHONPATH=$PWD:/x python -m pytest",
+        "PYTHONPATH=/x python t.py",
+        "PYTHONPATH=/etc/$x pytest",
+        "PYTHONPATH=$x/../y pytest",
+        "PYTHONPATH=`cat x` pytest",
+        "PYTHONPATH=/tmp/w git status",
+        "PYTHONPATH=/tmp/w pip install x",
+        "NODE_PATH=../x node t.js",
+        "export PYTHONPATH=../x; python t.py",
         "CARGO_TARGET_DIR=/tmp/../etc cargo test",
         "export CARGO_TARGET_DIR=/tmp/t; cargo test",
     ],
 )
 def test_what_a_script_is_pointed_at_is_judged_whatever_the_script_holds(line: str) -> None:
     assert decide_command(line, STAGE).verdict is not Consent.ALLOW
+
+
+@pytest.mark.parametrize(
+    "line", ["PYTHONPATH=/tmp/w pytest", "env PYTHONPATH=/tmp/w pytest", "export PYTHONPATH=/tmp/w; pytest"]
+)
+def test_code_of_a_folder_that_a_variable_names_is_asked_about_where_code_is(line: str) -> None:
+    asking = Policy(mode=Mode.ON_REQUEST, ground=STAGE.ground, confined=True)
+    assert decide_command(line, asking).verdict is Consent.ASK
 
 
 def test_a_here_document_belongs_to_the_last_command_before_it() -> None:

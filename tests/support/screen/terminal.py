@@ -25,14 +25,21 @@ class Terminal:
         folder: for tmux's own files.
         arguments: of `agentforge`.
         environ: what the program sees, whole.
+        ground: the background that the terminal names when it is asked; "" = it does not answer.
     """
 
     def __init__(
-        self, folder: Path, *arguments: str, cwd: Path, environ: Mapping[str, str], size: tuple[int, int] = (80, 24)
+        self,
+        folder: Path,
+        *arguments: str,
+        cwd: Path,
+        environ: Mapping[str, str],
+        size: tuple[int, int] = (80, 24),
+        ground: str = "",
     ) -> None:
         self._folder = folder
         config = folder / "tmux.conf"
-        config.write_text(_CONFIG)
+        config.write_text(_CONFIG + (f"set -g window-style bg={ground}\n" if ground else ""))
         variables = [f"{name}={value}" for name, value in environ.items()]
         program = shlex.join(["env", "-i", *variables, sys.executable, "-m", "agentforge", *arguments])
         program = f"{program}; echo left with $?; exec cat"

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from agentforge.app.history.rerun import measure_again, tests_again
 from agentforge.app.proof.bundles import BUNDLES_REF, pack_problems, unpacked_repository
 from agentforge.app.proof.delivered_objects import branch_check, delivery_checks
 from agentforge.app.proof.keyring import kept_keys, public_key_file
+from agentforge.app.proof.remote_notes import Elsewhere, elsewhere, note_stands
 from agentforge.app.tasks.log_heads import kept_head
 from agentforge.canonical import canonical_bytes
 from agentforge.config.contract_files import contract_set
@@ -38,9 +39,6 @@ from agentforge.store.views.projector import Projector
 from agentforge.workspace.git.objects import blob_of_ref, commit_object, note_of
 from agentforge.workspace.git.repository import Git
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyOptions:
@@ -50,12 +48,14 @@ class VerifyOptions:
         target: a task, a branch or commit, a bundle, or the folder of a run.
         keys: files with public keys; when there are any, one of them must have signed.
         rerun: measure the facts again in fresh checkouts.
+        anchor: a git remote, or the address of a repository, whose notes the trail is held against; "" = none.
     """
 
     target: str
     cwd: Path
     keys: tuple[Path, ...] = ()
     rerun: bool = False
+    anchor: str = ""
 
 
 def verify(options: VerifyOptions, *, environ: Mapping[str, str]) -> Report:
@@ -194,6 +194,10 @@ def _verify_folder(
         found.append(Check(name="note", ok=False, detail=exc.message))
     if note is not None:
         anchors.append(note.anchor)
+    if options.anchor:
+        there = _elsewhere(git, options, task=folder.name, commit=delivered)
+        anchors += there.anchors
+        found.append(there.check)
     around = replace(around, anchors=anchors, note=note, commit=commit if git is not None else None)
     report, state = verify_run(files, around)
     if git is not None and delivered:
@@ -246,11 +250,19 @@ def _verify_bundle(
     around = replace(
         around, anchors=anchors, note=bundle.note, commit=commit if made is not None else None, leased=False
     )
+    if options.anchor:
+        there = _elsewhere(None, options, task=bundle.task, commit=_delivered_commit(bundle.files))
+        around, more = replace(around, anchors=[*around.anchors, *there.anchors]), [*more, there.check]
     report, state = verify_run(bundle.files, around)
     checks = (*more, bundle.check, *_bundle_checks(bundle, state), *report.checks)
     if options.rerun:
         checks += _rerun_bundle(bundle, state, environ, held=report.ok and bundle.check.ok)
     return replace(report, checks=checks)
+
+
+def _elsewhere(git: Git | None, options: VerifyOptions, *, task: str, commit: str) -> Elsewhere:
+    """What the notes at the place that was asked for say; a bundle or a copied folder is looked up by the repository around."""
+    return elsewhere(git or _repository(options.cwd, options.target), options.anchor, task=task, commit=commit)
 
 
 def _bundle_checks(bundle: Bundle, state: RunState) -> list[Check]:
@@ -334,6 +346,9 @@ def _verify_commit(
     checks.append(
         about_check(envelopes, commit=commit.oid, tree=commit.tree, base=base, head=stated[0], records=stated[1])
     )
+    if options.anchor:
+        there = _elsewhere(git, options, task=commit.task, commit=commit.oid)
+        checks.append(note_stands(note, there))
     rising = anchor.records < stated[1] <= note.anchor.records
     told = f"{anchor.records} records at the commit, {stated[1]} when it was stated, {note.anchor.records} in all"
     checks.append(Check(name="anchors", ok=rising, detail=told))

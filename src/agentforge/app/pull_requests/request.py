@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.proof.bundles import bundle, keep_bundle
+from agentforge.app.proof.remote_notes import push_notes
 from agentforge.app.pull_requests.place import Way, delivered_commit, deliveries, find_way
 from agentforge.config.settings import Settings
 from agentforge.errors import AgentForgeError, ConflictError, ForgeError, UsageError
 from agentforge.forges import Pull
 from agentforge.frozen import dataclass
+from agentforge.proof.anchors import NOTES_REF
 from agentforge.store.log.files import replace_file
 from agentforge.store.tasks.folders import ensure_agentforge_folder
 from agentforge.views.pull_body import Trail, pull_body, pull_title
-from agentforge.workspace.git.remotes import fetch, push, remote_commit
+from agentforge.workspace.git.remotes import push, remote_commit
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:
     pass
-
-_NOTES = "refs/notes/agentforge"
-_INCOMING = "refs/notes/agentforge-incoming"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +134,7 @@ def _prepared(git: Git, chain: list[RunResult], text: tuple[str, str], *, reason
         files=(str(folder / "changes.patch"), str(folder / "body.md")),
         reason=reason,
         next=(
-            f"git push {remote} {branch} {_NOTES}    # then open a pull request with body.md",
+            f"git push {remote} {branch} {NOTES_REF}    # then open a pull request with body.md",
             f"git am {folder / 'changes.patch'}    # where only patches are taken",
         ),
     )
@@ -150,21 +149,11 @@ def _push(git: Git, way: Way, chain: list[RunResult], *, cwd: Path, bundle: bool
             hint=f"git fetch {way.remote} {branch}, and start a new task from there",
         )
     _require(done.outcome == "taken", f"{branch} could not be pushed to {way.remote}: {done.reason}")
-    _push_notes(git, way)
+    noted = push_notes(git, way.remote)
+    _require(noted.outcome == "taken", f"the notes could not be pushed to {way.remote}: {noted.reason}")
     if bundle:
         for run in chain:
             _push_bundle(git, way, cwd, run.state.identity.run_id)
-
-
-def _push_notes(git: Git, way: Way) -> None:
-    """Push the notes; where the remote has others, they are joined first: notes are about different commits."""
-    done = push(git.command, way.remote, commit=git.resolve(_NOTES), ref=_NOTES)
-    if done.outcome == "overtaken":
-        fetch(git.command, way.remote, ref=_NOTES, into=_INCOMING)
-        git.command.output("notes", f"--ref={_NOTES}", "merge", "--quiet", "--strategy=ours", _INCOMING)
-        git.command.output("update-ref", "-d", _INCOMING)
-        done = push(git.command, way.remote, commit=git.resolve(_NOTES), ref=_NOTES)
-    _require(done.outcome == "taken", f"the notes could not be pushed to {way.remote}: {done.reason}")
 
 
 def _push_bundle(git: Git, way: Way, cwd: Path, task_id: str) -> None:

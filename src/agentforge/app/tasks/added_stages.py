@@ -305,7 +305,7 @@ _SWITCHES = ("keeps_reading",)
 _OF_THE_HOUSE = frozenset(
     {
         *("begins_with", "on_passed", "on_stuck", "still_follows", "scope", "shown"),
-        *("takes_tests", "asks_of_awaited", "measures_any_shape", "shows_whole_change"),
+        *("followed_by", "takes_tests", "asks_of_awaited", "measures_any_shape", "shows_whole_change"),
     }
 )
 """Fields that say where AgentForge's own stages differ; a stage from outside has their defaults."""

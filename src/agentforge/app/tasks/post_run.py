@@ -1,4 +1,4 @@
-"""What follows when a process lets go of a run: its pull request, those that wait for it, what it needs no more."""
+"""What follows when a process lets go of a run: its anchor, its pull request, those that wait for it, what it needs no more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentforge.app.composition.run_result import RunResult
+from agentforge.app.proof.remote_notes import with_anchor
 from agentforge.app.pull_requests.request import with_pull
 from agentforge.app.tasks.dependents import tell_waiting_runs
 from agentforge.app.tasks.workplace import drop_worktree
@@ -21,6 +22,8 @@ def afterwards(result: RunResult, *, settings: Settings, environ: Mapping[str, s
         The result, with the pull request when one was wanted.
     """
     state = result.state
+    if state.progress.outcome == "delivered" and state.work.delivered and settings.text("proof.anchor"):
+        result = with_anchor(result, Git(Path(state.identity.repo)), settings=settings)
     if state.progress.outcome == "delivered" and state.relations.pull.get("wanted"):
         result = with_pull(result, settings=settings, environ=environ)
     if state.relations.waits_for or (data_dir(environ) / "waiting").is_dir():

@@ -91,5 +91,8 @@ def _rejected(state: RunState, reason: str) -> RunState:
     draft = state.review.submission.draft if state.review.submission else state.review.rejected
     findings = (*state.review.findings, finding)[-FINDINGS_KEPT:]
     return replace(
-        state, review=replace(state.review, findings=findings, rejected=draft, verdict=None, submission=None, ahead={})
+        state,
+        review=replace(
+            state.review, findings=findings, rejected=draft, verdict=None, submission=None, ahead={}, behind={}
+        ),
     )

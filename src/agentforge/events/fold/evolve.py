@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from agentforge.events import kinds
+from agentforge.events.fold.behind import calls_kept, calls_taken
 from agentforge.events.fold.delivered import attested, delivered
 from agentforge.events.fold.escalations import escalation_raised, escalation_resolved
 from agentforge.events.fold.relations import (
@@ -341,6 +342,8 @@ _EVOLVERS = cast(
         kinds.ModelFailed: _model_failed,
         kinds.ToolStarted: _tool_started,
         kinds.ToolFinished: _tool_finished,
+        kinds.CallsKept: calls_kept,
+        kinds.CallsTaken: calls_taken,
         kinds.StepFinished: _step_finished,
         kinds.ArtifactSubmitted: artifact_submitted,
         kinds.FactsGathered: facts_gathered,

@@ -145,6 +145,33 @@ class ToolFinished(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallsKept(Event):
+    """The calls of a reply from one on are for a later stage: they wait until it begins.
+
+    Attributes:
+        index: position of the first of them in the reply, from 0.
+        stage: the later stage.
+    """
+
+    step: int
+    index: int
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsTaken(Event):
+    """A stage begins with the calls that an earlier stage's reply holds for it; they are a step of their own.
+
+    Attributes:
+        calls: {call_id, name, arguments} as the model wrote them.
+    """
+
+    step: int
+    stage: str
+    calls: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HookFinished(Event):
     """One of the user's hooks was run, or was not and why.
 

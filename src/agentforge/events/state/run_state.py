@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from agentforge.events.kinds import EscalationResolved, Json
-from agentforge.events.state.attempt import Reopening, StageState, Submission, Turn, Verdict
+from agentforge.events.state.attempt import Call, Reopening, StageState, Submission, Turn, Verdict
 from agentforge.events.state.talk import Talk
 from agentforge.frozen import dataclass
 
@@ -200,6 +200,7 @@ class Review:
         rejected: the draft that the last verdict, or a human, refused, or that is held.
         held: `rejected` was handed in beside a call that was not carried out, and waits for it; nobody measured it.
         ahead: drafts that came together with an earlier stage's, by stage; each waits until its stage begins.
+        behind: calls that stood behind an earlier stage's submission, by stage; each waits until its stage begins.
         reopened: how a stage was opened again by a later one; None when none was.
         sent_back: facts for which a stage was opened again by itself, so that each does it once.
         kept: what stages had before they were opened again, and where they begin now: {draft, tree, before, work,
@@ -213,6 +214,7 @@ class Review:
     rejected: Json | None = None
     held: bool = False
     ahead: Mapping[str, Json] = field(default_factory=dict)
+    behind: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     reopened: Reopening | None = None
     sent_back: tuple[str, ...] = ()
     kept: Mapping[str, Json] = field(default_factory=dict)

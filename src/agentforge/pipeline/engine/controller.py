@@ -63,6 +63,7 @@ from agentforge.pipeline.model.effects import (
     StartStage,
     SubmitDraft,
     SubmitKept,
+    TakeCalls,
     TryAttempts,
 )
 from agentforge.pipeline.model.measurement import Measured
@@ -115,6 +116,7 @@ class Performer(LiveWorld):
                 EndReopening: self._end_reopening,
                 SubmitDraft: self._submit_draft,
                 SubmitKept: self._submit_kept,
+                TakeCalls: _take_calls,
                 GatherFacts: self._gather_facts,
                 Judge: self._judge,
                 Ask: self._ask,
@@ -341,6 +343,14 @@ def _handed_in(
 ) -> kinds.ArtifactSubmitted:
     """A draft that no reply holds is a step of its own."""
     return kinds.ArtifactSubmitted(stage=stage, attempt=attempt, draft=draft, by=by, step=state.progress.turn.step + 1)
+
+
+def _take_calls(effect: TakeCalls, state: RunState) -> Iterator[Event]:
+    calls = tuple(
+        {"call_id": call.call_id, "name": call.name, "arguments": call.arguments}
+        for call in state.review.behind[effect.stage]
+    )
+    yield kinds.CallsTaken(step=state.progress.turn.step + 1, stage=effect.stage, calls=calls)
 
 
 def _needs_only_the_request(effect: Effect, state: RunState) -> bool:

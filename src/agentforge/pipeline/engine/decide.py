@@ -10,6 +10,7 @@ from agentforge.events.kinds.choices import fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.engine.disputes import CHECKS, check_choices, unmet_question
+from agentforge.pipeline.engine.joint_replies import calls_waiting
 from agentforge.pipeline.engine.kept_work import kept_submission
 from agentforge.pipeline.model.effects import (
     Ask,
@@ -104,7 +105,8 @@ def _inside_stage(state: RunState, stage: Stage, stages: Stages) -> Effect:
         return _judge(state, stage)
     if stage.name in state.review.ahead or not stage.needs_model(state):
         return SubmitDraft(stage=stage.name)
-    return adoption(state, stage.name) or kept_submission(state, stage) or _turn(state)
+    begun = adoption(state, stage.name) or kept_submission(state, stage) or calls_waiting(state, stage.name)
+    return begun or _turn(state)
 
 
 def _was_rejected(state: RunState) -> bool:

@@ -14,9 +14,10 @@ from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import may_hold_tests
 from agentforge.models import Model
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
-from agentforge.pipeline.engine.joint_replies import stages_ahead, with_ahead
+from agentforge.pipeline.engine.joint_replies import stage_behind, stages_ahead, with_ahead
 from agentforge.pipeline.engine.workbench import stage_approval, tool_context
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.prompt_text import framed_constraints, prompt_text
@@ -33,7 +34,6 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
     from agentforge.guest import GuestChoice
     from agentforge.workspace.sandbox.box import Sandbox
 
@@ -100,11 +100,13 @@ def _spec(
     frame: str = "frame",
     ahead: tuple[Stage, ...] = (),
 ) -> AgentSpec:
+    behind = stage_behind(stage, state, runtime)
     return AgentSpec(
         model=model,
         model_name=model.name,
-        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead),
+        context=lambda now: _context(now, stage, runtime, pieces, tools, frame=frame, ahead=ahead, behind=behind),
         tools=tools,
+        behind=behind,
         goes_ahead=stage.goes_ahead,
         tool_context=tool_context(state, stage, runtime, may_write=refusal_of(state, stage)),
         policy=InvocationPolicy(
@@ -145,7 +147,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         declared = tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
         instead = _INTO_A_NEW_FILE if is_open(state) else ""
-        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead).refusal
+        scope = WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead)
+        return scope.refusal if is_open(state) or not stage.takes_tests else _with_inner_tests(scope)
     if stage.files:
         from agentforge.pipeline.plugins.added_stage import refusal_of_files
 
@@ -153,6 +156,16 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     if stage.scope is not None:
         return WriteScope(allow=stage.scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.work.artifacts.get("spec", {})), frozen=suite_files(state))
+
+
+def _with_inner_tests(scope: WriteScope) -> Callable[[str], str | None]:
+    """The same scope, and the product files that tests stand in; what is written into them is judged by its text."""
+
+    def refusal(path: str) -> str | None:
+        reason = scope.refusal(path)
+        return replace(scope, allow=(path,)).refusal(path) if reason is not None and may_hold_tests(path) else reason
+
+    return refusal
 
 
 def _frozen(state: RunState) -> tuple[str, ...]:
@@ -183,6 +196,7 @@ def _context(
     *,
     frame: str,
     ahead: tuple[Stage, ...],
+    behind: str,
 ) -> StepContext:
     diff = _changes(state, stage, runtime)
     return build_step(
@@ -191,7 +205,7 @@ def _context(
                 f"{stage.name}_again" if is_opened_again(state, stage.name) else stage.name,
                 frame=frame,
                 own=stage.prompt,
-                ahead=tuple(one.name for one in ahead),
+                ahead=(*(one.name for one in ahead), *((behind,) if behind else ())),
             ),
             frame=_frame(state, stage, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
@@ -199,7 +213,7 @@ def _context(
             recent=recent_actions(state),
             verification=verification_status(state),
             tools=tuple(
-                replace(tool.schema, parameters=_submit_schema(stage, runtime.contracts, state, ahead=ahead))
+                replace(tool.schema, parameters=_submit_schema(stage, runtime, state, ahead=ahead, behind=behind))
                 if tool.name == "submit_artifact"
                 else tool.schema
                 for tool in tools.values()
@@ -272,7 +286,7 @@ def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tupl
 
     Args:
         own: the part of a stage that is added; "" = it has a file beside this module.
-        ahead: the stages whose artifacts the same reply may hold; what is told of each is law of the context, because a
+        ahead: the stages that the same reply may serve, too; what is told of each is law of the context, because a
             system prompt has its bound.
     """
     names = (frame, *(() if own else (stage,)), *((f"{stage}_ahead",) if ahead else ()))
@@ -281,13 +295,22 @@ def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tupl
 
 
 def _submit_schema(
-    stage: Stage, contracts: ContractSet, state: RunState, *, ahead: tuple[Stage, ...] = ()
+    stage: Stage, runtime: Runtime, state: RunState, *, ahead: tuple[Stage, ...] = (), behind: str = ""
 ) -> dict[str, object]:
-    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
+    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was.
+
+    Args:
+        behind: the stage whose own submission may stand in the same reply: the fields of its draft are taken, too.
+    """
+    contracts = runtime.contracts
     contract = contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
     own = draft_schema(contract, omit=omit, bare=bool(ahead))
-    if state.review.rejected is not None:
+    if behind:
+        second = runtime.stages[behind]
+        more = draft_schema(contracts.get(second.produces), omit=second.omit, bare=True)
+        own = {**own, "properties": {**_properties(own), **_properties(more)}}
+    if behind or state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
     for one in ahead:
@@ -296,6 +319,12 @@ def _submit_schema(
             contract, omit=(*one.omit, *_SELDOM), bare=True
         )  # its section tells the rest
     return {"type": "object", "properties": properties, "required": ["artifact"]}
+
+
+def _properties(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields of an object's schema."""
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:

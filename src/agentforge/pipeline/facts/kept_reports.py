@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from agentforge.canonical import digest_value
-from agentforge.conformance import CheckReport, report_from, surroundings
+from agentforge.conformance import CheckReport, chosen_checks, report_from, surroundings
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import texts
@@ -32,8 +34,9 @@ class KeptReports:
         found = surroundings(rig.plan.tools_python or None)
         if rig.cache is None or not found or runtime.checks.get("project_code") is True:
             return cls()
-        settings = {"disabled": sorted(texts(runtime.checks.get("disable"))), "at": str(rig.mount_at)}
-        return cls(rig=rig, surroundings=(rig.confinement, settings, *found))
+        checks = [check.name for check in chosen_checks(disabled=texts(runtime.checks.get("disable")))]
+        settings = json.dumps(dict(runtime.checks), sort_keys=True, default=str)
+        return cls(rig=rig, surroundings=(str(rig.mount_at), rig.confinement, settings, checks, *found))
 
     def recall(self, tree: str, base: str, asked: Asked) -> CheckReport | None:
         """What was said of these files of the tree, under the configuration of the base ("" = its own)."""

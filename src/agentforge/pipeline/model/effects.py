@@ -110,6 +110,13 @@ class SubmitKept(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakeCalls(Effect):
+    """Carry out what an earlier stage's reply holds for this stage, as a step of its own."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitDraft(Effect):
     """This stage needs no model: the harness writes the draft."""
 

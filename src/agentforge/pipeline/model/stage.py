@@ -92,6 +92,7 @@ class Stage:
         ahead: later stages whose artifacts the same reply may hold, in their order; () = one reply, one artifact.
         ahead_tools: what the model may call besides where the reply may go ahead.
         goes_ahead: whether a draft of this stage leaves nothing open that could change what stages behind it make.
+        followed_by: the later stage whose calls may stand behind the submission in the same reply, up to its own; "" = none.
         keeps_reading: what the stages before it read stands in its context, too.
         begins_with: what is done before the stage begins, one after the other.
         on_passed: what follows from a verdict that passed, before the stage has passed.
@@ -128,6 +129,7 @@ class Stage:
     ahead: tuple[str, ...] = ()
     ahead_tools: tuple[str, ...] = ()
     goes_ahead: Callable[[Json], bool] = _draft_goes_ahead
+    followed_by: str = ""
     keeps_reading: bool = False
     begins_with: tuple[First, ...] = ()
     on_passed: Callable[[RunState], Effect | None] = _nothing

@@ -114,6 +114,7 @@ STAGE = Stage(
     ),
     tools=("write_file", "edit", "append_file", "read_file", "grep", "run_tests", "submit_artifact"),
     writes="tests",
+    followed_by="green",
     omit=("suite_id", "spec_ref", "coverage_mapping", "verification", "equivalent_mutants"),
     actions=CHANGING,
     needs_model=needs_model,

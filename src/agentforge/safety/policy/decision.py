@@ -216,7 +216,7 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     ]
     found += _folder_findings(judged, command, policy)
     found += _deep_findings(judged, policy)
-    worst = max(found, key=lambda one: list(Consent).index(one.verdict), default=PathFinding(verdict=Consent.ALLOW))
+    worst = max(found, key=_weight, default=PathFinding(verdict=Consent.ALLOW))
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
@@ -318,7 +318,12 @@ def _path_finding(word: Word, command: ShellCommand, policy: Policy, judge: obje
     for folder in command.folders:
         path = absolute(word, folder, policy.ground)
         found.append(_with_rules(path, policy, writing=writing))
-    return max(found, key=lambda one: list(Consent).index(one.verdict))
+    return max(found, key=_weight)
+
+
+def _weight(found: PathFinding) -> tuple[int, bool]:
+    """How much a finding counts: the stricter one, then one about a path that is known, which no sandbox makes good."""
+    return list(Consent).index(found.verdict), bool(found.path)
 
 
 def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFinding:

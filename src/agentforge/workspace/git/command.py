@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from agentforge.errors import RepositoryError, ToolchainError
+from agentforge.errors import RepositoryError, StorageError, ToolchainError
 from agentforge.frozen import dataclass
+from agentforge.workspace.git.ref_locks import gave_way, lock_in_the_way
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Completed
 
 TIMEOUT_S = 120.0
 _OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
+_FULL = re.compile(rb"No space left on device|Disk quota exceeded|unable to write new index file")
 
 _FIXED = {
     "core.hooksPath": "/dev/null",
@@ -92,13 +95,24 @@ class GitCommand:
             extra: more environment, such as author and committer.
         Raises:
             ToolchainError: git is missing, timed out, or wrote more than can be held.
+            StorageError: there is no room on the disk.
         """
         environment = {**fixed_environment(), **(extra or {})}
         at = at or Checkout(git_dir=self.git_dir, work_tree=self.top)
         if at.index is not None:
             environment["GIT_INDEX_FILE"] = str(at.index)
         argv = ["git", *self._options, f"--git-dir={at.git_dir}", f"--work-tree={at.work_tree}", *arguments]
-        return _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
+        done = _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
+        places = (self.common_dir / "refs", self.common_dir / "worktrees", *([at.index.parent] if at.index else ()))
+        lock = lock_in_the_way(done.stderr, places=places) if done.exit_code else None
+        if lock is not None and gave_way(lock):
+            done = _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
+        if done.exit_code and (words := _FULL.search(done.stderr)):
+            raise StorageError(
+                f"git {arguments[0]} cannot write in {at.git_dir}: {os.fsdecode(words[0])}",
+                hint="make room on the disk, then do the same again",
+            )
+        return done
 
     def recall(self, *arguments: str, of: tuple[str, ...], unless: tuple[str, ...] = ()) -> Completed:
         """Run git like `run`, but once only where all that is asked about is named by the full id of an object.
@@ -237,7 +251,9 @@ def call_as_user(arguments: tuple[str, ...], *, cwd: Path) -> Completed:
 def refused(arguments: tuple[str, ...], done: Completed) -> RepositoryError:
     """Describe a call that git refused."""
     words = os.fsdecode(done.stderr or done.output).strip().splitlines()
-    return RepositoryError(f"git {arguments[0]} failed ({done.exit_code}): {' | '.join(words[-3:]) or 'no message'}")
+    fatal = next((at for at, line in enumerate(words) if line.startswith("fatal:")), -3)  # what follows it is advice
+    told = " | ".join(words[fatal:][:3])
+    return RepositoryError(f"git {arguments[0]} failed ({done.exit_code}): {told or 'no message'}")
 
 
 def _switched_off(driver: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ Examples:
   agentforge verify agentforge/task-20261121-slugify --key ann.pub
   agentforge verify task-20261121-slugify.afbundle --rerun
   agentforge verify origin/agentforge/task-20261121-slugify --json
+  agentforge verify task-20261121-slugify --anchor origin
 
 \b
 Exit code: 0 everything holds, 4 something does not hold, 9 something was altered or damaged.
@@ -32,12 +33,16 @@ Exit code: 0 everything holds, 4 something does not hold, 9 something was altere
     "--key", "keys", multiple=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="A public key (OpenSSH or PEM). One of the keys that you name must have signed; the default is your keys folder.",
 )  # fmt: skip
+@click.option(
+    "--anchor", default="", metavar="REMOTE",
+    help="Hold the trail against the notes at this git remote, or in the repository at this address.",
+)  # fmt: skip
 @cwd_option
 @json_option
-def verify(target: str, rerun: bool, keys: tuple[Path, ...], cwd: str | None, as_json: bool) -> int:
+def verify(target: str, rerun: bool, keys: tuple[Path, ...], anchor: str, cwd: str | None, as_json: bool) -> int:
     """Check chain, digests, contracts, rules, views, anchors and signature, from the files alone."""
     place = open_place(cwd)
-    options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun)
+    options = VerifyOptions(target=target, cwd=place.cwd, keys=keys, rerun=rerun, anchor=anchor)
     report = verify_target(options, environ=place.environ)
     if as_json:
         write_json(report.value())

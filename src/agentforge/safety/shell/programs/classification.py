@@ -14,33 +14,12 @@ from agentforge.safety.shell.grammar.options import skip_options
 from agentforge.safety.shell.grammar.syntax import Assignment, ShellCommand, Word, names
 from agentforge.safety.shell.programs import file_operations, file_readers, git, shell_builtins, table
 from agentforge.safety.shell.programs.classes import CommandClass as Kind, Judged
-from agentforge.safety.shell.programs.named_paths import with_assigned, with_paths
+from agentforge.safety.shell.programs.named_paths import with_paths
+from agentforge.safety.shell.programs.steering_variables import handed_on, poisoned, with_variables
 
 _BIN = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin")
 _PROJECT_BIN = re.compile(r"(?:\./)?(?:(?:\.?venv|env|\.tox/[\w.-]+|\.nox/[\w.-]+|vendor)/bin|node_modules/\.bin)")
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh", "ash", "fish"})
-_HARMLESS_NAMES = re.compile(
-    r"(?:CI|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|TERM|TZ|LANG|LANGUAGE|LC_[A-Z]+|DEBUG|VERBOSE|LOG_LEVEL|"
-    r"PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|PYTHONHASHSEED|PYTHONUTF8|PYTHONWARNINGS|RUST_BACKTRACE|RUST_LOG|NODE_ENV|MAKEFLAGS_NONE|"
-    r"SOURCE_DATE_EPOCH|HYPOTHESIS_PROFILE|DJANGO_SETTINGS_MODULE|FLASK_ENV|RAILS_ENV|[a-z_][a-z0-9_]*)"
-)
-_STEERING = re.compile(
-    r"(?:PATH|CDPATH|IFS|ENV|HOME|PWD|OLDPWD|SHELL|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|GLOBIGNORE|TMPDIR|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|LESS\w*|"
-    r"MANPAGER|BROWSER|BASH_\w+|LD_\w+|DYLD_\w+|GIT_\w+|SSH_\w+|PYTHON(?:PATH|STARTUP|HOME|INSPECT|BREAKPOINT|EXECUTABLE|USERBASE|PLATLIBDIR)|"
-    r"PYTEST_\w+|NODE_(?:OPTIONS|PATH|EXTRA_CA_CERTS)|NPM_CONFIG_\w+|npm_config_\w+|PERL5?(?:LIB|OPT|DB)\w*|RUBY(?:LIB|OPT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|MAKEFLAGS|"
-    r"MAKEFILES|RIPGREP_\w+|BAT_\w+|UGREP\w*|ACK\w*|JQ_\w+|TAR_OPTIONS|GZIP|ZIPOPT|UNZIP\w*|XZ_\w+|BZIP2?|GREP_\w+|AWK\w*PATH|"
-    r"MAN(?:PATH|OPT|ROFFOPT)|GROFF_\w+|GCONV_PATH|LOCPATH|NLSPATH|TERMINFO\w*|TERMCAP|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|GLIBC_\w+|MALLOC_\w+|"
-    r"OPENSSL_\w+|SSL_\w+|CURL_\w+|KUBECONFIG|DOCKER_\w+|XDG_\w+|(?:POETRY|GRADLE|MAVEN|DENO|BUN|YARN|COMPOSER|GEM|BUNDLE|TOX|COVERAGE|MYPY)_?\w+|"
-    r"DEBUGINFOD_\w+|VIM\w*|EXINIT|PHPRC|PHP_\w+|LUA_\w+|RUSTFLAGS|CFLAGS|CXXFLAGS|LDFLAGS|CC|CXX|LD|RUSTC\w*|CARGO_\w+|GOFLAGS|GOPROXY|GOENV|GOWORK|GOTOOLCHAIN|GOROOT|PIP_\w+|UV_\w+|[A-Za-z]*_?[Pp][Rr][Oo][Xx][Yy]|AGENTFORGE_\w+|\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w*|\w*_URL)"
-)
-_OWN_SOURCES = re.compile(
-    r"PYTHONPATH=(?:(?P<quote>\"?)(?:\.|\$PWD|\$\{PWD\}|\$\(pwd\))(?:/(?:src|lib|python))?(?P=quote)|src|lib|python)"
-    r"(?::(?:\.|(?:\./)?(?:src|lib|tests)))?"
-    r"|NODE_OPTIONS=(?:--(?:experimental-vm-modules|no-warnings|enable-source-maps|max-old-space-size=\d+))"
-    r"|GOFLAGS=-(?:mod=(?:mod|vendor|readonly)|count=\d+|race|short|v)"
-)
-_OWN_BUILDS = re.compile(r"CARGO_TARGET_DIR=(?:/var)?/tmp(?:/[\w-]+)+")
-"""Where one command builds; the place itself is judged as a path, and lies in the sandbox where there is one."""
 _DEEPEST = 5
 _PROJECT_FLAGS = (
     *("-q", "-v+", "--quiet", "--frozen", "--locked", "--no-sync", "--offline", "--isolated", "--all-extras", "--dev"),
@@ -51,10 +30,10 @@ _PROJECT_FLAGS = (
 def classify(command: ShellCommand, *, depth: int = 0) -> tuple[Judged, ...]:
     """Say what a command does: one judgement for itself, further ones for commands that it runs (xargs, bash -c, find -exec)."""
     judged = _program(command.words, depth) if command.words else (_bare(command),)
-    judged = with_assigned(judged, command.assignments) if command.words else judged
     if command.inline and judged[0].kind is Kind.UNKNOWN and table.interpreter(judged[0].name) is not None:
         judged = (replace(judged[0], kind=Kind.RUN, reason=f"{judged[0].name} runs code from the line"), *judged[1:])
-    reason = _poisoned(command.assignments, judged) or _handed_on(command)
+    judged = with_variables(judged, command.assignments, bare=not command.words)
+    reason = poisoned(command.assignments, judged) or handed_on(command)
     if reason is not None:
         judged = (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
     return judged
@@ -63,34 +42,6 @@ def classify(command: ShellCommand, *, depth: int = 0) -> tuple[Judged, ...]:
 def _bare(command: ShellCommand) -> Judged:
     what = "sets a variable of this shell" if command.assignments else "only redirects"
     return Judged(kind=Kind.READ_ONLY, reason=what)
-
-
-def _poisoned(assignments: Sequence[Assignment], judged: Sequence[Judged]) -> str | None:
-    """Why a variable makes the command another one, or None."""
-    own = (_OWN_SOURCES, _OWN_BUILDS)
-    assignments = [one for one in assignments if not any(shape.fullmatch(one.text) for shape in own)]
-    runs_code = all(one.kind in (Kind.TEST, Kind.BUILD, Kind.RUN, Kind.SERVER) for one in judged)
-    for one in assignments:
-        if one.name == "IFS" and all(item.name == "read" for item in judged):
-            continue  # it says where `read` splits its line
-        if _STEERING.fullmatch(one.name):
-            return f"{one.name} changes what is run or where it talks to"
-        if not (_HARMLESS_NAMES.fullmatch(one.name) or runs_code or all(not item.argv for item in judged)):
-            return f"{one.name} is not a variable that is known to be harmless"
-    return None
-
-
-def _handed_on(command: ShellCommand) -> str | None:
-    """Why a variable that later commands get makes them other ones, or None."""
-    own = [one.name for one in command.assignments if _OWN_SOURCES.fullmatch(one.text)]
-    return next(
-        (
-            f"{name} is handed on to later commands"
-            for name in command.exported
-            if not _HARMLESS_NAMES.fullmatch(name) and name not in own
-        ),
-        None,
-    )
 
 
 def _program(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
@@ -211,8 +162,8 @@ def _env(words: Sequence[Word], depth: int) -> tuple[Judged, ...]:
                 argv=tuple(words),
             ),
         )
-    judged = with_assigned(_program(rest, depth + 1), assignments)
-    reason = _poisoned(assignments, judged)
+    judged = with_variables(_program(rest, depth + 1), assignments)
+    reason = poisoned(assignments, judged)
     return judged if reason is None else (replace(judged[0], kind=Kind.UNKNOWN, reason=reason, name=""), *judged[1:])
 
 
