@@ -460,3 +460,12 @@ def test_the_terminal_calls_whoever_looks_elsewhere_when_a_turn_is_over(
         assert rung == [False]
 
     theatre.play(steps, {"text": "First."}, {"text": "Second."})
+
+
+def test_exit_leaves_and_is_no_message(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("exit")
+        await stage.until(lambda: stage.app.return_code == 0, what="it is left")
+        assert not stage.app.engine.chat.state.talk.turn
+
+    theatre.play(steps, {"text": "Hm."})
