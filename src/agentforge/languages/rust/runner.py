@@ -47,13 +47,14 @@ RUSTC_BOOTSTRAP=1 exec "$program" -Z unstable-options --format json "$@" < /dev/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """What cargo makes one test program of: its root file, its package's folder, and how to choose it alone."""
+    """What cargo makes one test program of: its root file, its package's folder, how to choose it alone; is it linked?"""
 
     root: str
     package: str
     harness: bool
     manifest: Mapping[str, str]
     choice: tuple[str, ...] = ()
+    linked: bool = False
 
 
 def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
@@ -140,6 +141,7 @@ def _targets(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> lis
                 found[root] = _Target(
                     root=root, package=folder, harness=target["name"] not in bare, manifest=manifest,
                     choice=("--package", str(package["name"]), *_choice(target)),
+                    linked=bool({"cdylib", "dylib", "staticlib"} & set(target["kind"])),
                 )  # fmt: skip
     return list(found.values())
 
@@ -168,9 +170,11 @@ def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping
 
 
 def _is_used_by_nothing_else(targets: Sequence[_Target]) -> bool:
-    """Whether a library is built for its own tests alone, so that nothing shows whether it can be built without them."""
+    """Whether a library is built for its own tests alone, and nothing shows that users can build it; linking may need more."""
     packages = [one.choice[:2] for one in targets]
-    return any(one.choice[2:] == ("--lib",) and packages.count(one.choice[:2]) == 1 for one in targets)
+    return not any(one.linked for one in targets) and any(
+        one.choice[2:] == ("--lib",) and packages.count(one.choice[:2]) == 1 for one in targets
+    )
 
 
 def _build(
@@ -182,11 +186,7 @@ def _build(
     *,
     plainly: bool,
 ) -> Completed:
-    """Build what `cargo test` would run; a target that does not compile leaves the others alone.
-
-    Args:
-        plainly: build libraries as users have them, too.
-    """
+    """Build what `cargo test` would run, and libraries `plainly`, as users have them; what does not compile stays alone."""
     given = list(plan.command[2:])
     kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
 
