@@ -39,13 +39,13 @@ def run(
 
 
 @cache
-def _server(start: tuple[tuple[str, str], ...]) -> _Server:
+def _server(start: tuple[tuple[str, str], ...]) -> Server:
     """The server of this process for what an interpreter reads of its environment when it starts."""
-    return _Server(env=dict(start))
+    return Server(env=dict(start))
 
 
 @dataclass
-class _Server:
+class Server:
     """The other end of `warm_server.py`; it ends with this process, which holds its standard input."""
 
     env: dict[str, str]
@@ -62,6 +62,11 @@ class _Server:
         assert self._process.stdout is not None and self._process.stdin is not None
         atexit.register(self._process.stdin.close)
         assert self._process.stdout.readline() == b"ready\n", "the server of warm processes did not start"
+
+    @property
+    def pid(self) -> int:
+        """The number of its process, the parent of every command."""
+        return self._process.pid
 
     def run(
         self, arguments: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: bytes, timeout_s: float
