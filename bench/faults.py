@@ -16,6 +16,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.support.kills.every_change import SCENARIOS, Trial, points, tried
@@ -35,9 +36,10 @@ def main() -> int:
     rows = [json.loads(line) for line in options.record.read_text().splitlines()] if options.record.exists() else []
     done = {(row["scenario"], row["mode"], row["at"]) for row in rows}
     modes = [Mode[name.upper()] for name in options.mode or ()] or [mode for mode in Mode if mode]
-    with tempfile.TemporaryDirectory(prefix="agentforge-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="agentforge-faults-") as folder, ExitStack() as stack:
         for name in options.scenario or SCENARIOS:
             trial = Trial(Path(folder).resolve() / name, SCENARIOS[name])
+            stack.callback(trial.disk.close)
             for mode, at, change in points(trial, modes, each=options.each, only=options.only):
                 if (name, mode.name, at) in done:
                     continue

@@ -63,6 +63,14 @@ class Server:
         atexit.register(self._process.stdin.close)
         assert self._process.stdout.readline() == b"ready\n", "the server of warm processes did not start"
 
+    def close(self) -> None:
+        """End it, once no command runs any more."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._folder.cleanup()
+
     @property
     def pid(self) -> int:
         """The number of its process, the parent of every command."""

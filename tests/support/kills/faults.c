@@ -108,12 +108,11 @@ static int due(const char *call, const char *path, int writes, int frees) {
     uint32_t number = atomic_fetch_add(&control->count, 1) + 1;
     if (control->mode == TRACE) told(call, path);
     if (!control->at || number < control->at) return 0;
-    if (number > control->at) return control->mode == FULL && !frees && strcmp(call, "sync") && strcmp(call, "rename") ? ENOSPC : 0;
+    if (control->fired) return control->mode == FULL && !frees && strcmp(call, "sync") && strcmp(call, "rename") ? ENOSPC : 0;
+    if (control->mode == TORN ? !writes : frees && (control->mode == FULL || control->mode == ONCE)) return 0; /* the next one, then */
     control->fired = 1;
     snprintf(control->struck, sizeof control->struck, "%s %s", call, path);
     if (control->mode == KILLED || control->mode == CHILD) die();
-    if (control->mode == TORN) return writes ? -1 : 0;
-    if (control->mode == TRACE || frees) return 0;
     return writes ? -1 : ENOSPC;
 }
 

@@ -16,6 +16,7 @@ from tests.support import warm
 
 _SOURCE = Path(__file__).with_name("faults.c")
 _PATH_MAX = 4096
+_PATIENCE_S = 280.0
 _OPTIONS = ("-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror")
 _VARIES = (
     (r"objects/[0-9a-f]{2}(/|$)", r"objects/..\1"),
@@ -90,6 +91,10 @@ class Disk:
         self._control.server = self._server.pid
         self._root = str(root)
 
+    def close(self) -> None:
+        """End its processes."""
+        self._server.close()
+
     def run(
         self, *arguments: str, at: int, mode: Mode, cwd: Path, env: Mapping[str, str]
     ) -> subprocess.CompletedProcess[bytes]:
@@ -99,7 +104,7 @@ class Disk:
         control.at, control.mode, control.armed = at, mode, 1
         self._trace.unlink(missing_ok=True)
         try:
-            return self._server.run(arguments, cwd=cwd, env=env, stdin=b"", timeout_s=120.0)
+            return self._server.run(arguments, cwd=cwd, env=env, stdin=b"", timeout_s=_PATIENCE_S)
         finally:
             control.armed = 0
 
@@ -115,7 +120,11 @@ class Disk:
         return [self._named(line.partition(" ")[2]) for line in lines]
 
     def _named(self, change: str) -> str:
-        change = change.replace(f"{self._root}/", "")
-        for pattern, instead in _VARIES:
-            change = re.sub(pattern, instead, change)
-        return change
+        return named(change.replace(f"{self._root}/", ""))
+
+
+def named(change: str) -> str:
+    """A change without what is different every time."""
+    for pattern, instead in _VARIES:
+        change = re.sub(pattern, instead, change)
+    return change
