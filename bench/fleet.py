@@ -32,7 +32,7 @@ from bench.own_postgres import NoPostgres, Postgres, postgres
 from tests.support.world import World, make_world
 
 __all__ = ["Figures", "NoPostgres", "Postgres", "measure_queue", "postgres", "run_fleet"]
-_SETTINGS = "[fleet]\nlease_s = {lease}\nperiod_s = 0.25\ncrashes = 25\n"
+_SETTINGS = "[fleet]\nlease_s = {lease}\nperiod_s = {period}\ncrashes = 25\n"
 _PROJECT = '[verification]\nmutants = 0\nimpact_s = 0\n[checks]\ndisable = ["ruff", "types"]\n'
 _CALLS = 5
 """Model calls of one undisturbed task."""
@@ -82,13 +82,14 @@ class _Spent:
 
 def run_fleet(
     folder: Path, *, tasks: int, workers: int, repositories: int = 1, url: str = "", kill_every_s: float = 4.0,
-    kills: int = 10**6, seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, server: Postgres | None = None,
-    away_s: float = 0.0, plugins: bool = True, adopts: bool = False,
+    kills: int = 10**6, seed: int = 1, deadline_s: float = 3600.0, lease_s: float = 4.0, period_s: float = 0.25,
+    server: Postgres | None = None, away_s: float = 0.0, plugins: bool = True, adopts: bool = False,
 ) -> Figures:  # fmt: skip
     """Queue tasks, let workers drive them, kill workers at random, and count.
 
     Args:
         folder: where everything is kept; what an earlier measurement left there goes on.
+        lease_s, period_s: the settings `fleet.lease_s` and `fleet.period_s`; the second is 1 second for a user who sets nothing.
         kills: at most so many workers are killed or frozen.
         deadline_s: no longer than this, whatever is left to do.
         server: the database of the URL; it is taken away for `away_s` seconds once a task is delivered.
@@ -99,8 +100,8 @@ def run_fleet(
     environ = {**worlds[0].env, **({"AGENTFORGE_DATABASE_URL": url} if url else {})}
     config = Path(environ["AGENTFORGE_HOME"]) / "config" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    bare = config.read_text().removeprefix(_SETTINGS.format(lease=lease_s)) if config.exists() else ""
-    config.write_text(_SETTINGS.format(lease=lease_s) + bare)
+    bare = config.read_text().removeprefix(_SETTINGS.format(lease=lease_s, period=period_s)) if config.exists() else ""
+    config.write_text(_SETTINGS.format(lease=lease_s, period=period_s) + bare)
     ledger = _queued(worlds, environ, tasks)
     kept = folder / "spent.json"
     before = _Spent(**json.loads(kept.read_text())) if kept.exists() else _Spent()
@@ -340,7 +341,7 @@ def main() -> int:
         found = run_fleet(
             folder.resolve(), tasks=given.tasks, workers=given.workers, repositories=given.repositories,
             url=server.url if server else "", kill_every_s=given.kill_every, kills=given.kills, seed=given.seed, lease_s=10.0,
-            deadline_s=given.deadline, server=server, away_s=given.away, plugins=not given.light, adopts=True,
+            period_s=1.0, deadline_s=given.deadline, server=server, away_s=given.away, plugins=not given.light, adopts=True,
         )  # fmt: skip
         with tempfile.TemporaryDirectory() as beside:
             many = measure_queue(_beside(server, Path(beside)), queued=given.queued) if given.queued else None

@@ -141,7 +141,11 @@ def test_a_submission_before_a_call_that_failed_is_taken_back_and_kept(bench: Bu
     ("call", "kept"),
     [
         (("shell", {"command": "sed -i s/1/2/ missing.py"}), True),
-        (("shell", {"command": "python - <<'E'\nraise SystemExit(1)\nE"}), True),
+        (("shell", {"command": "python - <<'E'\nopen('a.py', 'w').write(1)\nE"}), True),
+        (("shell", {"command": "python - <<'E'\nraise SystemExit(1)\nE"}), False),
+        (("shell", {"command": "cat > /tmp/t.py <<'E'\nx\nE\npython /tmp/t.py"}), False),
+        (("shell", {"command": "cat > b.py <<'E'\nx\nE\nexit 1"}), True),
+        (("shell", {"command": "mkdir -p /tmp/w && cp a.py /tmp/w && cd /tmp/w && sed -i s/1/2/ a.py; exit 1"}), False),
         (("shell", {"command": "exit 1"}), False),
         (("shell", {"command": "grep nothing a.py"}), False),
         (("shell", {"cmd": "sed -i s/1/2/ a.py"}), True),
@@ -153,6 +157,28 @@ def test_only_a_call_that_was_to_change_the_workspace_keeps_a_submission_back(
     bench: Build, call: tuple[str, object], kept: bool
 ) -> None:
     made = bench([call, SUBMIT])
+    made.step()
+    assert (made.log.state.review.submission is None) is kept
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("pytest", False),
+        ("PATH=. python - <<'E'\nprint(1)\nE", False),
+        ("PATH=. python /tmp/t.py", False),
+        ("PATH=. python generate.py", True),
+        ("PATH=. sed -i s/1/2/ a.py", True),
+        ("npm install x", True),
+    ],
+)
+def test_a_trial_that_is_refused_keeps_no_submission_back_and_what_may_write_does(
+    bench: Build, command: str, kept: bool
+) -> None:
+    made = bench(
+        [("shell", {"command": command}), SUBMIT],
+        approve=lambda tool, _: "nobody is here" if tool.name == "shell" else None,
+    )
     made.step()
     assert (made.log.state.review.submission is None) is kept
 

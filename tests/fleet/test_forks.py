@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -68,3 +70,10 @@ def _driven(forks: Forks, world: Any, task: str) -> tuple[int, str]:
         code = forks.start([str(world.repo), task], errors=errors).wait()
         errors.seek(0)
         return code, errors.read().decode()
+
+
+def test_a_worker_starts_without_what_only_drives_a_run() -> None:
+    """The process that forks imports it; a worker that is started again after a kill need not pay for it twice."""
+    program = "import sys, agentforge.fleet.worker; print('agentforge.app.composition.assembly' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -128,3 +128,15 @@ def test_imports_and_documents_that_nobody_named_take_no_room_of_code(shown: Cal
     assert "return width + 1" in lines(page, "one.py")
     assert "length_39" not in lines(page, "one.py")
     assert lines(page, "GUIDE.md") == ""
+
+
+def test_a_short_file_that_the_request_names_is_shown_whole_before_what_only_fits(
+    shown: Callable[..., PackedPage],
+) -> None:
+    named = "function first() {}\n" + "".join(f"exports.part_{number} = 'p{number}';\n" for number in range(40))
+    body = "  parts = divided(patterns, parts);\n" * 8
+    fitting = "".join(f"function patterns_{number}(parts) {{\n{body}}}\n\n" for number in range(12))
+    files = {"lib/url_parts.js": named, "index.js": fitting, "lib/other_parts.js": named}
+    page = shown("The patterns of lib/url_parts.js may be divided", files, room=900)
+    assert "exports.part_0 " in lines(page, "lib/url_parts.js") and "exports.part_39" in lines(page, "lib/url_parts.js")
+    assert "exports.part_39" not in lines(page, "lib/other_parts.js")

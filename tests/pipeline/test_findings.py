@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from agentforge.events.state.attempt import FinishedStep, Turn
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.step_context import situation
 from agentforge.pipeline.stages import load_stages
+from tests.support.run_states import with_fields
 from tests.support.stage_states import failed, inside
 
 
 def shown(state: RunState, diff: str = "") -> dict[str, str]:
-    pieces = situation(state, load_stages()["green"], worktree=Path("/none"), diff=diff)
+    pieces = situation(state, load_stages()[state.progress.stage], worktree=Path("/none"), diff=diff)
     return {piece.name: piece.text for piece in pieces if piece.text}
 
 
@@ -50,3 +52,14 @@ def test_what_a_write_did_is_told_by_the_diff_and_what_it_broke_by_its_result() 
         "edit (step 1): edited too - next: correct the syntax"
     ]
     assert len([name for name in shown(state) if name.startswith("edit")]) == 2
+
+
+def test_symbols_that_the_harness_dropped_or_moved_stand_beside_the_findings() -> None:
+    left_out = {"repair": "symbol", "path": "symbols", "message": "The symbol 'words > line 1' was left out."}
+    numbered = {"repair": "number", "path": "requirements", "message": "The requirement 1 is REQ-001."}
+    state = inside("spec", findings=(finding("no-regressions"),))
+    known = replace(state.progress.stages["spec"], repairs=(left_out, numbered))
+    again = with_fields(state, stages={**state.progress.stages, "spec": known})
+    text = shown(again)["findings to repair (measured)"]
+    assert left_out["message"] in text and numbered["message"] not in text
+    assert shown(with_fields(again, findings=())) == {}

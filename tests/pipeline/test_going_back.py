@@ -119,7 +119,7 @@ def green_again(state: RunState) -> RunState:
 def test_code_that_was_under_way_is_measured_again_whoever_opened_the_tests() -> None:
     state = opened_by_a_human("red", work="5" * 40)
     assert state.review.kept["green"] == {
-        "draft": {"files_modified": []}, "tree": "5" * 40, "before": "2" * 40, "work": "5" * 40,
+        "draft": {"files_modified": []}, "tree": "5" * 40, "before": "2" * 40, "work": "5" * 40, "lists_apart": False,
     }  # fmt: skip
     begun = green_again(state)
     assert decide(begun, STAGES) == SubmitKept(stage="green")
@@ -173,6 +173,32 @@ def test_the_type_of_a_result_changes_no_test_and_a_parameter_does(before: str, 
         "red": {**state.review.kept["red"], "work": "5" * 40},
     }
     assert (decide(with_fields(state, kept=had), STAGES) == SubmitKept(stage="red")) is again
+
+
+@pytest.mark.parametrize(
+    ("more", "lists_apart", "again"),
+    [
+        ([{"file": "tests/test_text.py", "name": "test_old", "change": "changed"}], True, True),
+        ([{"file": "textkit.py", "name": "LIMIT", "change": "new"}], True, True),
+        ([{"file": "tests/test_text.py", "name": "test_old", "change": "changed"}], False, False),  # an older log
+    ],
+)
+def test_what_is_only_listed_besides_changes_no_test(more: list[Any], lists_apart: bool, again: bool) -> None:
+    state = kept("red", symbols=[_symbol("(text)"), *more])
+    had = {
+        "spec": {**state.review.kept["spec"], "draft": {**ARTIFACTS["spec"], "symbols": [_symbol("(text)")]}},
+        "red": {**state.review.kept["red"], "work": "5" * 40, "lists_apart": lists_apart},
+    }
+    assert (decide(with_fields(state, kept=had), STAGES) == SubmitKept(stage="red")) is again
+
+
+def test_a_symbol_that_is_no_longer_declared_is_the_models_to_look_at() -> None:
+    state = kept("red", symbols=[])
+    had = {
+        "spec": {**state.review.kept["spec"], "draft": {**ARTIFACTS["spec"], "symbols": [_symbol("(text)")]}},
+        "red": {**state.review.kept["red"], "work": "5" * 40, "lists_apart": True},
+    }
+    assert decide(with_fields(state, kept=had), STAGES) != SubmitKept(stage="red")
 
 
 def _symbol(signature: str) -> dict[str, str]:

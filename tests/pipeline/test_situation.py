@@ -118,6 +118,24 @@ def test_results_of_the_last_steps_are_shown_newest_first_and_reading_is_left_to
     assert len(pieces["read_file (step 3): read_file said"]) == 500
 
 
+@pytest.mark.parametrize(
+    ("stage", "calls", "whole"), [("analyze", 1, True), ("analyze", 3, False), ("green", 1, False)]
+)
+def test_what_the_last_step_of_a_reading_stage_found_is_not_cut_for_what_was_read_before(
+    stage: str, calls: int, whole: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text(
+        "".join(f"value_{number} = [{number}, {number}, {number}]\n" for number in range(500))
+    )
+    printed = "".join(f"input {number} gave {number * 7}\n" for number in range(180))
+    newest = (result("shell", printed), *(result("grep", f"hit {number}") for number in range(calls - 1)))
+    turn = Turn(step=4, views=(("a.py", {"path": "a.py"}),), recent=(FinishedStep(step=3, said="", results=newest),))
+    sections = situation(inside(stage, turn=turn), STAGES[stage], worktree=tmp_path, diff="")
+    page = fill(sections, room=4500)
+    assert ("lines omitted" not in page.text) is whole
+    assert "value_20 = [20, 20, 20]" in page.text  # what was read before stays as far as there is room
+
+
 def test_a_step_is_one_line_that_names_the_first_failure() -> None:
     good = FinishedStep(step=1, said="I look.", results=(result("grep"),))
     bad = FinishedStep(step=2, said="", results=(result("edit"), result("edit", status="error", error_type="no-match")))

@@ -65,7 +65,17 @@ def test_submitting_is_offered_in_the_shape_of_the_contract_without_the_harness_
         if tool.name == "submit_artifact"
     ]
     artifact = submit.parameters["properties"]["artifact"]  # type: ignore[index]
-    assert list(artifact["properties"]) == ["test_files"]
+    assert list(artifact["properties"]) == ["test_files", "files_created", "files_modified"]  # those of GREEN, too
+    assert "required" not in artifact
+    assert list(artifact["properties"]["files_modified"]["items"]["properties"]) == ["path", "changes_summary"]
+
+
+def test_what_a_stage_alone_submits_is_required(runtime: Make) -> None:
+    made = runtime()
+    state = with_fields(at(made, "red"), approve=("red",))
+    (submit,) = [tool for tool in agent_spec(state, made, []).context(state).tools if tool.name == "submit_artifact"]
+    artifact = submit.parameters["properties"]["artifact"]  # type: ignore[index]
+    assert list(artifact["properties"]) == ["test_files"] == artifact["required"]
 
 
 def test_the_front_is_the_same_at_every_step_of_a_stage(runtime: Make) -> None:

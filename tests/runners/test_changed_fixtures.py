@@ -170,6 +170,71 @@ def test_a_fixture_is_asked_for_by_name_by_a_mark_or_through_another_and_the_nea
     assert found == {"tests/test_door.py::TestDoor::test_it[1]"}
 
 
+CALLING = """import door
+
+def test_in():
+    assert door.enter('') == 'in'
+
+def test_close():
+    assert door.close() == 'closed'
+
+def test_in_after_closing():
+    door.close()
+    test_in()
+
+class TestDoor:
+    def test_way(self):
+        assert door.enter('') == 'in'
+
+    def test_again(self):
+        self.test_way()
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "new", "fitted"),
+    [
+        ("test_in", CALLING.replace("''", "'right'", 1), ["test_in_after_closing"]),
+        ("TestDoor::test_way", CALLING.replace("(self):\n        assert door.enter('')", "(self):\n        assert door.enter('x')"), ["TestDoor::test_again"]),
+        ("test_in", CALLING.replace("''", "'right'", 1).replace("'closed'", "'shut'"), []),
+        ("test_in", CALLING.replace("    assert door.enter('') == 'in'", "    pass", 1), []),
+        ("test_close", CALLING.replace("'closed'", "'shut'"), []),
+    ],
+)  # fmt: skip
+def test_a_test_that_calls_a_test_which_the_specification_changes_runs_with_its_new_text(declared, new, fitted):
+    ids = ["test_in", "test_close", "test_in_after_closing", "TestDoor::test_way", "TestDoor::test_again"]
+    assert with_changed_fixtures(
+        [f"test_door.py::{one}" for one in ids],
+        superseded=[f"test_door.py::{declared}"],
+        before=lambda path: CALLING.encode() if path == "test_door.py" else None,
+        after=TestFiles(read=lambda path: new.encode() if path == "test_door.py" else None),
+    ) == {f"test_door.py::{one}" for one in fitted}
+
+
+def test_such_a_test_is_no_regression_of_the_code(project):
+    made = project({"door.py": DOOR, "tests/test_door.py": CALLING})
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base, repeats=1)
+    declared = tuple(f"tests/test_door.py::{one}" for one in ("test_in", "TestDoor::test_way"))
+    red_tree = made.tree({"door.py": DOOR, "tests/test_door.py": CALLING.replace("''", "'right'")})
+    symbol = {"name": "enter", "file": "door.py", "kind": "function", "signature": "enter(key)", "change": "changed"}
+    tests = [{"path": "tests/test_door.py", "name": "test_in", "kind": "guard"}]
+    red, _ = measure_red(
+        rig,
+        Suite(tests=tests, symbols=[symbol], action="modify", superseded=declared),
+        base_tree=base,
+        red_tree=red_tree,
+    )
+    promise = Promise(red=red, baseline=baseline, scope=("door.py",), superseded=declared)
+    tree = made.tree({"door.py": LOCKED})
+    facts = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)[0]
+    assert facts["no_regressions"] and facts["belongs_to"] == []
+    assert facts["refitted"] == [
+        "tests/test_door.py::TestDoor::test_again",
+        "tests/test_door.py::test_in_after_closing",
+    ]
+
+
 UNIT = """import unittest
 import door
 

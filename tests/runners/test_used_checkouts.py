@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.suite.used_checkouts import Shelf
+from agentforge.suite.used_checkouts import Shelf, age
 from agentforge.workspace.git.repository import Git
 
 _FEW = 10
+_OLD = 1_000_000_000.0
 _COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "one")
 
 
@@ -86,6 +87,30 @@ def test_what_a_run_touched_is_new_and_everything_else_is_the_same_file(git: Git
     assert (again / "lib/part_3").stat().st_mtime > 1
     for name in ("lib/part_0/deep", "lib/part_1", "lib/part_2", "lib/part_3", "lib/part_3/deep"):
         assert (again / name).stat().st_size <= (tmp_path / "fresh" / name).stat().st_size
+
+
+def _spoil_what_is_old(root: Path) -> None:
+    """An edit, then everything is made to look old, then what a run leaves behind."""
+    (root / "lib/part_1/deep/file_5.py").write_text("value = 6\n")
+    (root / "lib/part_1/deep/file_9.py").unlink()
+    (root / "lib/part_1/deep/link").symlink_to("file_1.py")
+    (root / ".git/objects").mkdir(parents=True)
+    (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    age(root, _OLD)
+    for name in ("lib/part_3/deep/file_3.py", "lib/part_1/deep/file_5.py", "lib/part_3", ".git/HEAD", ".git/objects"):
+        assert (root / name).stat().st_mtime == _OLD
+    kept = root / "lib/part_3/deep/file_3.py"
+    kept.write_text("value = 9\n")
+    os.utime(kept, (_OLD, _OLD))
+
+
+def test_a_checkout_that_was_made_to_look_old_is_young_again(git: Git, tmp_path: Path) -> None:
+    again, inodes = _again(git, tmp_path, _spoil_what_is_old)
+    git.materialise(git.tree_of("HEAD"), tmp_path / "fresh")
+    assert _contents(again) == _contents(tmp_path / "fresh")
+    assert min(path.lstat().st_mtime for path in again.rglob("*")) > _OLD + 1000
+    for name in ("lib/part_0/deep/file_0.py", "lib/part_1/deep/file_1.py", "lib/part_3/deep/file_7.py"):
+        assert (again / name).stat().st_ino == inodes[name]
 
 
 def test_a_checkout_becomes_another_tree(git: Git, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.app.sessions.display import standing
+from agentforge.tui import flow
 from agentforge.tui.rows import CallRow
 from tests.support.loopback.provider import LoopbackProvider, Say
 from tests.tui.conftest import Stage, Theatre
@@ -161,3 +163,89 @@ def test_a_server_that_is_added_meanwhile_is_in_the_picker_and_shows_what_it_off
         await stage.pilot.press("escape")
 
     theatre.play(steps, size=(100, 30))
+
+
+def test_a_resumed_session_shows_own_commands_as_they_were(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("!echo from the shell; exit 3")
+        await stage.idle()
+        await stage.say("what was that?")
+        await stage.idle()
+
+    async def again(stage: Stage) -> None:
+        await stage.until(lambda: "An echo." in stage.text(), what="the answer")
+        assert "✗ ! echo from the shell; exit 3  exit 3" in stage.text()
+        assert stage.text().count("from the shell") == 2, "the line, and what it wrote"
+        assert "untrusted" not in stage.text() and "I ran this" not in stage.text()
+
+    session = theatre.play(steps, {"text": "An echo."}).engine.chat.session_id
+    theatre.play(again, session=session)
+
+
+def test_the_report_of_a_subagent_is_what_its_line_opens_to(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("look")
+        await stage.idle()
+        first, second = [row for row in stage.app.query(CallRow) if row.line.argument == "look"]
+        for row, report in ((first, "Report on one."), (second, "Report on two.")):
+            assert report not in stage.text()
+            row.action_open()
+            await stage.until(lambda report=report: report in stage.text(), what=report)
+
+    explore, plan = ({"name": f"subagent_{name}", "args": {"goal": "look"}} for name in ("explore", "test_planner"))
+    search = {"name": "tool_search", "args": {"query": "subagent"}}
+    theatre.write_play(
+        {
+            "chat": [{"tool_calls": [search]}, {"tool_calls": [explore, plan]}, {"text": "Done."}],
+            "explore": [{"text": "Report on one."}],
+            "test_planner": [{"text": "Report on two."}],
+        }
+    )
+    theatre.play(steps, size=(120, 40))
+
+
+def test_a_plan_that_the_keys_led_to_is_built_with_questions_as_before(theatre: Theatre) -> None:
+    plan = {"name": "submit_plan", "args": {"plan": "1. Write `a.py`"}}
+
+    async def steps(stage: Stage) -> None:
+        for mode in ("approval on-failure", "approval auto", "plan · approval on-request"):
+            await stage.pilot.press("shift+tab")
+            await stage.until(lambda mode=mode: mode in stage.text(), what=mode)
+        await stage.say("write a.py")
+        await stage.modal("QuestionScreen")
+        await stage.pilot.press("enter")
+        await stage.idle()
+        assert "build · approval on-request" in stage.text()
+
+    theatre.play(steps, {"tool_calls": [plan]}, {"text": "Done."}, size=(100, 40))
+
+
+def test_a_script_is_shown_once_in_its_approval(theatre: Theatre) -> None:
+    script = 'python3 -c "\n' + "\n".join(f"print({number})" for number in range(40)) + '"\n'
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("run it")
+        await stage.modal("ApprovalScreen")
+        rows = [str(row.visual) for row in stage.app.screen.query(".offer")]
+        assert rows and all(len(row.splitlines()) <= 3 for row in rows)
+        await stage.pilot.press("n", *"no", "enter")
+        await stage.idle()
+
+    theatre.play(steps, {"tool_calls": [{"name": "shell", "args": {"command": script}}]}, {"text": "Fine."})
+
+
+def test_the_gauge_counts_what_is_being_asked(
+    theatre: Theatre, loopback: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loopback.plan(Say(text="word " * 40, pieces=40, pause_s=0.05))
+    theatre.options["model"] = "custom/any"
+    monkeypatch.setattr(flow, "standing", standing)
+
+    async def steps(stage: Stage) -> None:
+        assert "context 0%" in stage.text()
+        await stage.say("look")
+        await stage.until(lambda: "word" in stage.text(), what="the first words")
+        assert stage.app.busy and "context 0%" not in stage.text()
+        await stage.idle()
+
+    theatre.play(steps, environ={"BASE_URL": f"{loopback.url}/v1", "API_KEY": "x"})

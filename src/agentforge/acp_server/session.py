@@ -15,6 +15,7 @@ from agentforge.acp_server.updates import Teller, Update, history, usage_of
 from agentforge.acp_server.words import MODES, Said, commands_now, options_now
 from agentforge.app.sessions.chat import Chat, ChatOptions, TurnResult
 from agentforge.app.slash import run_slash
+from agentforge.app.slash.command import is_command
 from agentforge.app.subagents.swarm import investigate
 from agentforge.cancellation import Cancellation
 from agentforge.config.settings import Settings
@@ -149,7 +150,7 @@ class EditorSession:
     # -- below: one prompt
 
     def _prompted(self, said: Said) -> str:
-        if said.text.startswith("/") and not said.text.startswith("//"):
+        if is_command(said.text):
             return self._slash(said)
         if self.mode == "task":
             return work_on_task(self, said.text)

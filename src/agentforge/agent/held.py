@@ -7,7 +7,9 @@ submission, up to another one, are for the stage that follows: they are kept unt
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agentforge.agent.spec import AgentSpec
 from agentforge.contracts.draft import overlaid
@@ -15,12 +17,20 @@ from agentforge.events.kinds import ToolFinished
 from agentforge.events.state.attempt import Call
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.shell.grammar.command_reader import read_line
-from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.safety.shell.grammar.syntax import ShellCommand
+from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
 from agentforge.tools.base import Observation, Tool, failed
 from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
+_LOOKING = (CommandClass.READ_ONLY, CommandClass.GIT_READ, CommandClass.TEST, CommandClass.BUILD)
+_SCRATCH = ("/tmp/", "/var/tmp/")  # where a command tries something
+_WRITES_FILES = re.compile(
+    r"\.write|write_(?:text|bytes)|[wW]riteFile|appendFile|fs::|File\.|fopen|file_put_contents|-i\b|rename|replace\(|unlink|remove|"
+    r"shutil|subprocess|os\.system|spawn|exec|open\([^)\n]*,\s*(?:mode=)?['\"][^'\"]*[wax+]"
+)
+"""What stands in a program that may change files."""
 
 
 def is_behind(calls: Sequence[Call], index: int, spec: AgentSpec) -> bool:
@@ -37,7 +47,7 @@ def _submits(call: Call, spec: AgentSpec) -> bool:
 def refused_call(state: RunState, spec: AgentSpec) -> ToolFinished | None:
     """The first call of the reply so far that was to change the workspace and did not; None where all is as it was meant.
 
-    A command that ran and failed, such as a test run, says nothing of the kind, unless it is one that writes.
+    A command that failed or was refused, such as a test run or a trial, says nothing of the kind, unless it is one that writes.
     """
     turn = state.progress.turn
     for result in turn.results:
@@ -69,23 +79,47 @@ def _misses(call: Call, error_type: str | None, tool: Tool | None, spec: AgentSp
         error_type == "out-of-scope"
     ):  # it ran, and only what is not this stage's was put back: measuring tells whether that matters
         return False
-    return error_type != "exit-code" or _changes_files(call, tool)
+    return _changes_files(call, tool, ran=error_type == "exit-code")
 
 
 def _writes(tool: Tool) -> bool:
     return tool.effect == "write" or tool.does == "write"
 
 
-def _changes_files(call: Call, tool: Tool) -> bool:
-    """Whether a command is one that writes files, or a program that stands in the command itself."""
+def _changes_files(call: Call, tool: Tool, *, ran: bool) -> bool:
+    """Whether a command writes files of the workspace, or a program in it may.
+
+    Args:
+        ran: it was carried out and ended with an error.
+    """
     try:
         given = json.loads(call.arguments)
     except ValueError:
-        return False
+        return not ran
     line = tool.command(given)[0] if isinstance(given, Mapping) else ""
-    if "<<" in line:
+    if not line:
+        return not ran
+    commands = read_line(line).commands
+    program = any(one.inline for one in commands) and _WRITES_FILES.search(line) is not None
+    return program or any(_writes_here(one, ran=ran) for one in commands)
+
+
+def _writes_here(command: ShellCommand, *, ran: bool) -> bool:
+    """Whether a command writes outside of the folders for trials; of one that did not run, whether it may."""
+    if all(one is not None and f"{one}/".startswith(_SCRATCH) for one in command.folders):
+        return False
+    if any(one.writes and not one.target.known.startswith((*_SCRATCH, "/dev/")) for one in command.redirects):
         return True
-    return any(judged.kind in _CHANGING for command in read_line(line).commands for judged in classify(command))
+    return any(_may_write(one, command, ran=ran) for one in classify(replace(command, assignments=(), exported=())))
+
+
+def _may_write(judged: Judged, command: ShellCommand, *, ran: bool) -> bool:
+    if judged.kind in _CHANGING:
+        return not judged.writes or any(not one.known.startswith((*_SCRATCH, "/dev/")) for one in judged.writes)
+    if ran or judged.kind in _LOOKING:
+        return False
+    tried = command.inline or any(word.known.startswith(_SCRATCH) for word in command.words)
+    return not (judged.kind is CommandClass.RUN and tried)
 
 
 def not_submitted(refused: ToolFinished) -> Observation:

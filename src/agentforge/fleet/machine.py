@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Protocol
 
 from agentforge.app.tasks.dependents import QUEUED
-from agentforge.app.tasks.split_runs import first_record
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError
 from agentforge.fleet.database import Database
@@ -22,7 +21,7 @@ from agentforge.fleet.forks import Fork, Forks
 from agentforge.fleet.ledger import Job, Ledger
 from agentforge.fleet.rescue import Frozen, Waiting, ask_human, kill_holder
 from agentforge.fleet.schedules import Schedules
-from agentforge.store.log.reader import load_state
+from agentforge.store.log.reader import first_record, load_state
 
 
 def queue_parts(ledger: Ledger, job: Job) -> list[Job]:

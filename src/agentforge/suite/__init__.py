@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agentforge.suite.detection import detect
     from agentforge.suite.test_counts import Counted, count_tests
     from agentforge.suite.test_environment import NO_EDITS, Edits, Rig, controls, fresh_checkout, run_tree, sound
+    from agentforge.suite.used_checkouts import age
 else:
     __getattr__ = front(
         __name__,
@@ -21,6 +22,7 @@ else:
             "detection": ("detect",),
             "test_counts": ("Counted", "count_tests"),
             "test_environment": ("NO_EDITS", "Edits", "Rig", "controls", "fresh_checkout", "run_tree", "sound"),
+            "used_checkouts": ("age",),
         },
     )
 
@@ -30,6 +32,7 @@ __all__ = [
     "Counted",
     "Edits",
     "Rig",
+    "age",
     "causes_of",
     "controls",
     "count_tests",

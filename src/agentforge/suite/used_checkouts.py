@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import os
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from agentforge.errors import AgentForgeError
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.protection.reconciliation import Looks, is_folder, scan
+from agentforge.workspace.protection.reconciliation import Look, Looks, is_folder, is_link, scan
 
 FEWEST_FILES = 5_000
 """With fewer files a checkout is written anew each time."""
@@ -31,11 +33,19 @@ class UsedCheckout:
 
     Attributes:
         looks: of everything in it, from before it was used.
+        young: how what was made to look old looked before that.
     """
 
     folder: Path
     tree: str
     looks: Looks
+    young: Looks = dataclasses.field(default_factory=dict)
+
+    def aged(self, before: Looks, after: Looks) -> None:
+        """Take note that everything was made to look old; what had been touched until then stays so."""
+        for name, look in before.items():
+            if self.looks.get(name) == look:
+                self.young[name], self.looks[name] = look, after[name]
 
 
 class Shelf:
@@ -67,10 +77,14 @@ class Shelf:
         if index.stat().st_size < self._fewest * _ENTRY_BYTES:
             return None
         looks = scan(place, closely=True)
-        return UsedCheckout(folder=folder, tree=tree, looks=looks) if len(looks) >= self._fewest else None
+        if len(looks) < self._fewest:
+            return None
+        _LENT[place] = used = UsedCheckout(folder=folder, tree=tree, looks=looks)
+        return used
 
     def put_back(self, used: UsedCheckout) -> bool:
         """Keep a checkout for the next use; False = there are enough, and it is the caller's to remove."""
+        _LENT.pop(used.folder / "tree", None)
         with self._lock:
             if len(self._kept) >= _MOST_KEPT:
                 return False
@@ -81,6 +95,31 @@ class Shelf:
         """Remove what is kept."""
         while self._kept:
             remove_tree(self._kept.pop().folder)
+
+
+_LENT: dict[Path, UsedCheckout] = {}
+"""What is in use, by the folder of its files."""
+
+
+def age(folder: Path, then: float) -> None:
+    """Let everything below a folder be as old as `then`, in seconds since 1970; links stay as they are.
+
+    A used checkout is none the worse for it: what nobody has touched before counts as untouched.
+    """
+    before = scan(folder, closely=True)
+    for name in (*(name for name, look in before.items() if not is_link(look)), *_of_clone(folder)):
+        os.utime(folder / name, (then, then))
+    used = _LENT.get(folder)
+    if used is not None:
+        used.aged(before, scan(folder, closely=True))
+
+
+def _of_clone(folder: Path) -> Iterator[Path]:
+    """The folder's own `.git` with everything in it, which no look tells of."""
+    clone = folder / ".git"
+    if clone.is_dir():
+        yield clone
+        yield from (path for path in clone.rglob("*") if not path.is_symlink())
 
 
 @lru_cache(maxsize=4)
@@ -99,7 +138,7 @@ def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> bool:
     try:
         if any(Path(item.path).name == ".gitattributes" for item in git.changed(used.tree, tree)):
             return False  # files that are the same would be written otherwise
-        _drop_touched(used.folder / "tree", used.looks)
+        _drop_touched(used.folder / "tree", used)
         _moved(used.folder / "tree", folder / "tree", known=used.looks, prefix="")
         (used.folder / "index").rename(folder / "index")
         git.materialise(tree, folder / "tree", index=folder / "index")
@@ -110,9 +149,15 @@ def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> bool:
     return True
 
 
-def _drop_touched(root: Path, looks: Looks) -> None:
-    """Remove what is new or looks otherwise; a folder that was written to is made anew around what is left in it."""
-    now = scan(root, closely=True)
+def _drop_touched(root: Path, used: UsedCheckout) -> None:
+    """Remove what is new or looks otherwise; a folder that was written to is made anew around what is left in it.
+
+    What was made to look old gets its times back, because git's index knows a file by the time of its last change.
+    """
+    now, looks = scan(root, closely=True), used.looks
+    for name, look in used.young.items():
+        if now.get(name) == looks[name] and not is_link(look):
+            os.utime(root / name, ns=_times(look))
     touched = [name for name, look in now.items() if looks.get(name) != look]
     rebuilt = [name for name in touched if is_folder(looks.get(name)) and is_folder(now[name])]
     for name in set(touched) - set(rebuilt):
@@ -122,6 +167,11 @@ def _drop_touched(root: Path, looks: Looks) -> None:
         _moved(root / name, beside, known=looks, prefix=f"{name}/")
         remove_tree(root / name)
         beside.rename(root / name)
+
+
+def _times(look: Look) -> tuple[int, int]:
+    """When it was read and written last, in nanoseconds."""
+    return (look[-1] if not is_folder(look) else look[2]), look[2]
 
 
 def _moved(folder: Path, dest: Path, *, known: Looks, prefix: str) -> None:

@@ -22,6 +22,7 @@ from textual.filter import LineFilter
 
 from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.person import Reply
+from agentforge.app.slash.command import is_command
 from agentforge.config.paths import data_dir
 from agentforge.tui import engine as engines
 from agentforge.tui.choices import Choices
@@ -141,6 +142,7 @@ class ScreenApp(App[int]):
         self.choices = Choices(self)
         self.flow = Flow(self)
         self.prompt.offers, self.prompt.recalls = self.choices.offer, self.flow.give_back
+        self.prompt.complains, self.prompt.root = self.choices.complain, engine.root
         self._pressed = 0
         self._again: dict[str, float] = {}
 
@@ -210,21 +212,22 @@ class ScreenApp(App[int]):
 
     async def give(self, text: str, notes: tuple[str, ...] = ()) -> None:
         """Give a line to the engine now, or when it is done with the one before; words steer a turn that goes on."""
-        if text.startswith("/") and await self.choices.own_command(text):
+        asked = is_command(text)
+        if asked and await self.choices.own_command(text):
             return
         self.engine.chat.pasted.update(self.prompt.pictures)
         if self.busy:
             self.flow.queue_up(text, notes)
             return
         own = text.removeprefix("!").strip() if text.startswith("!") else ""
-        self.busy, self.turning = True, not own and not text.startswith("/")
+        self.busy, self.turning = True, not own and not asked
         await self.transcript.said(text)
         self.transcript.anchor()
         self.working.begin("thinks" if self.turning else "works")
         if own:
             await self.transcript.own_command(own)
             self.engine.shell(own)
-        elif text.startswith("/"):
+        elif asked:
             self.engine.slash(text)
         else:
             self.engine.say(text, notes)
@@ -287,9 +290,9 @@ class ScreenApp(App[int]):
             await self.flow.edit_draft()
 
     def action_paste_picture(self) -> None:
-        """Attach the image on the clipboard; where there is none, paste what was copied here."""
+        """Attach the image on the clipboard; where there is none, paste its text, or what was copied here."""
         if len(self.screen_stack) == 1:
-            self.run_worker(self.choices.paste_picture, thread=True, exclusive=True, group="clipboard")
+            self.run_worker(self.choices.paste_clipboard, thread=True, exclusive=True, group="clipboard")
 
     def action_search_typed(self) -> None:
         """Search what was typed before."""

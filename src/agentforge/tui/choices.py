@@ -8,7 +8,7 @@ from textual.screen import ModalScreen
 
 from agentforge.app.sessions.approvals import KEEP_PLANNING
 from agentforge.app.sessions.chat import Chat
-from agentforge.app.sessions.desktop import clipboard_picture
+from agentforge.app.sessions.desktop import clipboard_picture, clipboard_text, why_no_clipboard
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting, with_folders
 from agentforge.app.slash.command import Choice, SlashReply
 from agentforge.app.tasks.answers import Waiting, pending
@@ -98,14 +98,20 @@ class Choices:
             Picker("What you typed before", rows), lambda line: prompt.put(line) if line is not None else None
         )
 
-    def paste_picture(self) -> None:
+    def paste_clipboard(self) -> None:
         """Read the clipboard, in another thread: the program that does may take its time."""
-        picture = clipboard_picture(self._app.engine.environ)
-        prompt = self._app.prompt
+        environ, prompt = self._app.engine.environ, self._app.prompt
+        picture = clipboard_picture(environ)
         if picture is not None:
             self._app.call_from_thread(prompt.show_picture, picture)
+        elif text := clipboard_text(environ) or self._app.clipboard:
+            self._app.call_from_thread(prompt.paste, text)
         else:
-            self._app.call_from_thread(prompt.action_paste)
+            self._app.call_from_thread(self.complain, why_no_clipboard(environ))
+
+    def complain(self, text: str) -> None:
+        """Tell for a moment why something was not taken."""
+        self._app.working.tell(text, for_s=_TOLD_S)
 
     def choose(self, reply: SlashReply) -> None:
         """Let the person choose what a command is about."""

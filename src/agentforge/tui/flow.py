@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.app.sessions.desktop import edit
 from agentforge.app.sessions.display import standing
+from agentforge.app.slash.command import is_command
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
@@ -19,6 +20,7 @@ from agentforge.tui.link import AskedApproval, AskedQuestion, ChildHeard, Happen
 from agentforge.tui.status_lines import job_lines
 
 _SHOWN_AT = (
+    kinds.ModelCalled,
     kinds.ModelReplied,
     kinds.UserRan,
     conversing.SessionChanged,
@@ -240,7 +242,7 @@ class Flow:
 
     def queue_up(self, text: str, notes: tuple[str, ...]) -> None:
         """Keep a message: for the next step of the turn that goes on, else until the engine is free."""
-        if self._app.turning and not self._queued and not text.startswith(("/", "!")):
+        if self._app.turning and not self._queued and not is_command(text) and not text.startswith("!"):
             self._steering.append((text, notes))
             self._app.engine.chat.inbox.say(text, notes)
         else:
@@ -262,17 +264,17 @@ class Flow:
         ring = _RING if ("build", own) in _RING else (("build", own), *_RING)
         places = [place for place, one in enumerate(ring) if one in ((work, approval), (work, ""))]
         work, wanted = ring[((places[0] if places else -1) + 1) % len(ring)]
-        self.switch_mode(work, wanted, before=approval)
+        self.switch_mode(work, wanted, before=own if work == "plan" else approval)
 
     def switch_mode(self, work: str, wanted: str, *, before: str = "") -> None:
         """Switch to a mode of work, and tell what it means.
 
         Args:
-            wanted: the mode of approval, "" = the one of `before` goes on.
+            wanted: the mode of approval, "" = the one of `before` holds.
         """
         self._mode = work, wanted or before
         meaning = MODE_MEANING[Mode(wanted)] if wanted else "only looks and plans; changes nothing"
-        self._app.engine.switch(work_mode=work, **({"approval": wanted} if wanted else {}))
+        self._app.engine.switch(work_mode=work, **({"approval": wanted or before} if wanted or before else {}))
         self.show_status()
         self._app.working.tell(f"{wanted or work}: {meaning}", for_s=_TOLD_S)
 

@@ -21,7 +21,7 @@ KEYS = (
     ("Ctrl+C", "stop the turn, or clear the input; twice: leave"),
     ("Shift+Tab", "next mode: ask, change files, no questions, plan"),
     ("!command", "run a command in your own shell and show the agent what came of it"),
-    ("Ctrl+V, a dropped file, @name.png", "attach an image"),
+    ("Ctrl+V, a dropped file, @name.png", "attach an image; a dropped file of the workspace becomes @name"),
     ("@name, /name, Tab", "complete a file, a command"),
     ("Up, Down", "what you typed before; while messages wait: take them back"),
     ("Ctrl+R", "search what you typed before"),

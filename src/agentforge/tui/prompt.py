@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote
 
 from textual.binding import Binding
 from textual.message import Message
@@ -13,8 +12,9 @@ from textual.widgets import TextArea
 
 from agentforge.app.sessions.mentions import pasted
 from agentforge.messages import Picture
+from agentforge.tui.dropped import dropped
 from agentforge.tui.vim import Vim
-from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
+from agentforge.workspace.files.pictures import PictureTooLarge
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _PASTE_LINES = 12
 _PASTE_CHARACTERS = 1_500
-_LONGEST_PATH = 1_000
 
 
 class Offers(Protocol):
@@ -41,6 +40,8 @@ class Prompt(TextArea):
         completing: the list of completions is open.
         offers: shows what a begun word could become.
         pictures: images that were pasted, by what stands for them.
+        complains: tells the person why something was not taken.
+        root: the folder whose files are named by @.
         recalls: gives back what waits to be said; whether there was anything.
     """
 
@@ -72,6 +73,8 @@ class Prompt(TextArea):
         self.completing = False
         self.offers: Offers | None = None
         self.recalls: Callable[[], bool] = lambda: False
+        self.complains: Callable[[str], None] = lambda _text: None
+        self.root = Path.cwd()
         self.typed = typed
         self._completion = completion
         self._offered: tuple[str, bool] | None = None
@@ -182,10 +185,18 @@ class Prompt(TextArea):
         self.paste(event.text)
 
     def paste(self, text: str) -> None:
-        """Take a pasted text: a long one by name."""
-        picture = _picture_at(text)
-        if picture is not None:
-            self.show_picture(picture)
+        """Take a pasted text: a long one by name, paths of images and of files as what they stand for."""
+        try:
+            found = dropped(text, self.root)
+        except PictureTooLarge as error:
+            self.complains(str(error))
+            found = []
+        for one in found:
+            if isinstance(one, Picture):
+                self.show_picture(one)
+            else:
+                self.insert(f"{one} ")
+        if found:
             return
         if len(text) > _PASTE_CHARACTERS or text.count("\n") > _PASTE_LINES:
             name, note = pasted(text, len(self._pastes) + 1)
@@ -273,19 +284,3 @@ class Prompt(TextArea):
         self._at += way
         self.put(self._draft if self._at >= len(lines) else lines[self._at])
         self._close_list()
-
-
-def _picture_at(text: str) -> Picture | None:
-    """The image that a pasted text is the path of, as terminals write one that is dropped on them; None for other texts."""
-    path = text.strip()
-    if not path or "\n" in path or len(path) > _LONGEST_PATH:
-        return None
-    path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
-    path = path.strip("'\"").replace("\\ ", " ")
-    if not path.startswith(("/", "~/")):
-        return None
-    file = Path(path).expanduser()
-    try:
-        return read_picture(file, name=file.name) if file.is_file() else None
-    except (OSError, PictureTooLarge):
-        return None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _COMMAND = 4_000
 _DIFF = 2_000
 _RULES = 30
+_BRIEF, _HEAD, _END = 100, 50, 45
 _LEAST = 3
 _AROUND = 3
 """Rows of a question's card beside its parts: the border and the title."""
@@ -55,8 +56,8 @@ class ApprovalScreen(ModalScreen["Reply | None"]):
                 if question.diff:
                     yield DiffView(question.diff, most=_DIFF)
                 else:
-                    yield Static(Content(clean(question.text)[:_COMMAND]), classes="what")
-                yield Static(Content.styled(question.reason, "$foreground-muted"))
+                    yield Static(Content(clean(question.text)[:_COMMAND].strip("\n")), classes="what")
+                yield Static(Content.styled(_brief(question.reason), "$foreground-muted"))
                 for offer in question.offers:
                     yield Static(_offer(offer), classes="offer")
             yield Static(self._keys(), classes="keys")
@@ -164,9 +165,15 @@ def _rules(question: Question) -> str:
     return rules if len(rules) <= _RULES else f"({len(question.offers)} rules)"
 
 
+def _brief(text: str) -> str:
+    """A text of several lines, such as a rule for a whole script, on one line; its end, where a rule is open, stays."""
+    line = " ".join(text.split())
+    return line if "\n" not in text.strip() or len(line) <= _BRIEF else f"{line[:_HEAD]} ... {line[-_END:]}"
+
+
 def _offer(offer: object) -> Content:
-    rule, matches = getattr(offer, "rule", ""), "; ".join(getattr(offer, "matches", ()))
-    still = "; ".join(getattr(offer, "still_asked", ()))
+    rule, matches = _brief(getattr(offer, "rule", "")), "; ".join(map(_brief, getattr(offer, "matches", ())))
+    still = "; ".join(map(_brief, getattr(offer, "still_asked", ())))
     rows = [
         Content.assemble(
             ("always allows ", "$foreground-muted"), (rule, "bold"), (" for this session", "$foreground-muted")

@@ -104,6 +104,11 @@ class CallRow(Vertical):
         if self.line.status == "success" and self.diff:
             yield self._diff_view()
 
+    def on_mount(self) -> None:
+        """A call of an earlier time shows what it wrote, where that is seen without opening it."""
+        if self.line.status != "running" and self.shown:
+            self._end()
+
     def change(self, line: CallLine, *, output: str = "") -> None:
         """Show how the call stands now."""
         begun = self.line.status == "running"

@@ -20,6 +20,7 @@ from agentforge.app.sessions.display import (
     cost_text,
     duration_text,
     earlier_change,
+    earlier_own,
     ended,
     output_of,
     skill_words,
@@ -68,6 +69,7 @@ class Transcript(VerticalScroll):
         self._streamed = False
         self._thinking = Thinking(signs)
         self._calls: dict[object, CallRow] = {}
+        self._reporting: dict[tuple[int, int], CallRow] = {}
         self._alone = _Alone()
 
     def on_mount(self) -> None:
@@ -154,7 +156,8 @@ class Transcript(VerticalScroll):
                 await self._called(event, item.state)
             elif isinstance(event, conversing.ChildStarted):
                 line = CallLine(name=event.name, argument=" ".join(clean(event.goal).split()))
-                await self._begin(event.child, CallRow(line, signs=self.signs, sign="child"))
+                row = self._reporting[event.step, event.index] = CallRow(line, signs=self.signs, sign="child")
+                await self._begin(event.child, row)
             elif isinstance(event, conversing.ChildFinished):
                 self._child_finished(event)
             elif isinstance(event, kinds.UserRan):
@@ -228,7 +231,11 @@ class Transcript(VerticalScroll):
 
     async def _show_entry(self, entry: Entry, arguments: Mapping[str, object], root: Path) -> None:
         """Show a message of an earlier time."""
-        if entry.kind == "user":
+        if entry.kind == "user" and (own := earlier_own(entry.text)) is not None:
+            row = CallRow(own[0], signs=self.signs)
+            row.output, row.shown = own[1], "always"
+            await self._add(row)
+        elif entry.kind == "user":
             await self.said(_HANDED_OVER.split(entry.text)[0])
         elif entry.kind == "tool":
             status = entry.status if entry.status in ("success", "error", "denied") else "success"
@@ -271,6 +278,9 @@ class Transcript(VerticalScroll):
     async def _called(self, event: kinds.ToolFinished, state: RunState) -> None:
         row = self._calls.pop((event.step, event.index), None)
         if row is None and event.name.startswith(SPAWNS) and event.status == "success":
+            child = self._reporting.pop((event.step, event.index), None)
+            if child is not None:
+                child.output = output_of(event.text)
             return
         if row is None:
             row = CallRow(unstarted(event, state), signs=self.signs)

@@ -1,4 +1,4 @@
-"""The image on the clipboard of the desktop, by whichever program can read it there.
+"""The image, or the text, on the clipboard of the desktop, by whichever program can read it there.
 
 The person's own editor on a file: `$VISUAL`, `$EDITOR`, or what is there.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentforge.canonical import digest_bytes
@@ -20,12 +20,47 @@ _PROGRAMS = (
     ("xclip", "-selection", "clipboard", "-t", "image/png", "-o"),
     ("pngpaste", "-"),
 )
+_FOR_TEXT = (
+    ("wl-paste", "--no-newline", "--type", "text"),
+    ("xclip", "-selection", "clipboard", "-o"),
+    ("xsel", "--clipboard", "--output"),
+    ("pbpaste",),
+)
 _PATIENCE_S = 5.0
 
 
 def clipboard_picture(environ: Mapping[str, str]) -> Picture | None:
     """The image on the clipboard; None where there is none, it is too large, or no program can read it."""
-    for program, *arguments in _PROGRAMS:
+    for data in _read(_PROGRAMS, environ):
+        kind = kind_of(data)
+        if kind and len(data) <= MOST_BYTES:
+            return Picture(name="clipboard", media_type=kind, digest=digest_bytes(data), data=data)
+    return None
+
+
+def clipboard_text(environ: Mapping[str, str]) -> str:
+    """The text on the clipboard; "" where there is none, or no program can read it."""
+    for data in _read(_FOR_TEXT, environ):
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        if text and "\0" not in text:
+            return text.replace("\r\n", "\n")
+    return ""
+
+
+def why_no_clipboard(environ: Mapping[str, str]) -> str:
+    """Why nothing came from the clipboard."""
+    programs = {program for program, *_ in (*_PROGRAMS, *_FOR_TEXT)}
+    if any(shutil.which(program, path=environ.get("PATH")) for program in programs):
+        return "There is nothing on the clipboard."
+    return "No program here reads the clipboard: install wl-clipboard or xclip, or paste the path of the image."
+
+
+def _read(programs: Sequence[tuple[str, ...]], environ: Mapping[str, str]) -> Iterator[bytes]:
+    """What each program that is here reads from the clipboard."""
+    for program, *arguments in programs:
         found = shutil.which(program, path=environ.get("PATH"))
         if found is None:
             continue
@@ -35,10 +70,8 @@ def clipboard_picture(environ: Mapping[str, str]) -> Picture | None:
             )
         except (OSError, subprocess.TimeoutExpired):
             continue
-        kind = kind_of(done.stdout)
-        if kind and len(done.stdout) <= MOST_BYTES:
-            return Picture(name="clipboard", media_type=kind, digest=digest_bytes(done.stdout), data=done.stdout)
-    return None
+        if not done.returncode:
+            yield done.stdout
 
 
 _USUAL = ("sensible-editor", "nano", "vim", "vi")

@@ -40,6 +40,10 @@ _TELLING = (
 )
 _AT_LINE = re.compile(r"\bat line (\d+)")
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
+_RAN = re.compile(
+    r"I ran this command myself:\n(?P<command>.*?)\n\nIt ended with exit code (?P<code>-?\d+) and wrote:\n(?P<output>.*)",
+    re.DOTALL,
+)
 _ARGUMENT = 400
 _RESULT = 200
 
@@ -87,6 +91,15 @@ def unstarted(event: ToolFinished, state: RunState) -> CallLine:
 def output_of(text: str) -> str:
     """What a tool gave, without the fence that tells a model where foreign text begins and ends."""
     return re.sub(r"^</?untrusted[^>\n]*>\n?", "", text, flags=re.MULTILINE).strip("\n")
+
+
+def earlier_own(text: str) -> tuple[CallLine, str] | None:
+    """A command that the person ran, and what it wrote, from the message that told the model of it; None for others."""
+    told = _RAN.fullmatch(text)
+    if told is None:
+        return None
+    status, result = "error" if int(told["code"]) else "success", f"exit {told['code']}"
+    return CallLine(name="!", argument=told["command"], status=status, result=result), output_of(told["output"])
 
 
 def ended(line: CallLine, event: ToolFinished) -> CallLine:

@@ -73,3 +73,9 @@ class SlashCommand:
     run: Callable[[Chat, str], SlashReply]
     aliases: tuple[str, ...] = ()
     complete: Callable[[Chat, str], tuple[str, ...]] = lambda _chat, _word: ()
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is `/name ...`; one that begins with a path, such as `/tmp/log.txt`, is a message."""
+    word = line.split(maxsplit=1)[0] if line.strip() else ""
+    return word.startswith("/") and "/" not in word[1:]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.app.intake.repositories import named_repositories, repository_around
 from agentforge.app.tasks.runs import create
@@ -19,14 +17,9 @@ from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.stages import SPLIT_ORDER
 from agentforge.pipeline.workflows.split.parts import PLAN, REPOSITORIES, named_rows, part_after, part_of, part_request
-from agentforge.store.log.reader import LOG
+from agentforge.store.log.reader import first_record
 from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
-
-if TYPE_CHECKING:
-    pass
-
-_LONGEST_RECORD = 4_000_000
 
 
 def planned(options: StartOptions, names: Sequence[str], *, cwd: Path, environ: Mapping[str, str]) -> StartOptions:
@@ -124,14 +117,3 @@ def _made_before(name: str, state: RunState, folder: Path) -> str | None:
         if (plan.get("run_id"), plan.get("part") or plan.get("repo")) == (state.identity.run_id, name):
             return place.name
     return None
-
-
-def first_record(folder: Path) -> Mapping[str, object]:
-    """What the first record of a run says; nothing where there is none."""
-    try:
-        with (folder / LOG).open("rb") as file:
-            value = json.loads(file.readline(_LONGEST_RECORD))
-    except (OSError, ValueError):
-        return {}
-    data = value.get("data") if isinstance(value, dict) else None
-    return data if isinstance(data, Mapping) else {}

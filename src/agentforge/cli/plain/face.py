@@ -21,6 +21,7 @@ from agentforge.app.sessions.input_history import Typed
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting, mentioned
 from agentforge.app.sessions.person import Person
 from agentforge.app.slash import known_commands, run_slash
+from agentforge.app.slash.command import is_command
 from agentforge.cli.output.terminal import Style, printable, style_for
 from agentforge.cli.plain.person import PlainPerson
 from agentforge.cli.startup.command_context import Place
@@ -116,7 +117,7 @@ class PlainFace:
             return False
         if not text.strip():
             return True
-        return self._slash(text) if text.lstrip().startswith("/") else self._say(text)
+        return self._slash(text) if is_command(text) else self._say(text)
 
     def _say(self, text: str) -> bool:
         try:
@@ -315,8 +316,8 @@ class TerminalReader:
             if not data:  # the end of the input: `read` meets it, too
                 break
             lines += [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()]
-        self._kept += [line for line in lines if line.lstrip().startswith("/")]
-        messages = [line for line in lines if not line.lstrip().startswith("/")]
+        self._kept += [line for line in lines if is_command(line)]
+        messages = [line for line in lines if not is_command(line)]
         for line in messages:
             self._typed.add(line)
         return messages

@@ -13,11 +13,11 @@ from agentforge.app.composition.run_result import RunResult, exit_code, result_v
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.intake.repositories import named_repositories
 from agentforge.app.intake.sources import SourceClaim, read_source
-from agentforge.app.tasks.split_runs import first_record
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form, write_json
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.pipeline.stages import ALIASES, ORDER
+from agentforge.store.log.reader import first_record
 from agentforge.store.tasks.folders import find_task
 
 StartOne = Callable[[str, str, "Callable[[RunResult], int] | None"], int]

@@ -84,14 +84,15 @@ def draft_kept(state: RunState, stage: str) -> Json | None:
 
 
 def _kept(state: RunState, event: kinds.StageReopened) -> dict[str, Json]:
-    """What the undone stages had: {draft, tree, before, work}; `before` is the workspace that the stage began with, `work` the
-    event's. A stage that had handed in nothing yet has files alone."""
+    """What the undone stages had: {draft, tree, before, work, lists_apart}; `before` is the workspace that the stage began with,
+    the last two are the event's. A stage that had handed in nothing yet has files alone."""
     found: dict[str, Json] = {}
     before = event.tree
     for name in event.undone:
         draft, tree = _had(state, event, name)
         if draft is not None or tree:
-            found[name] = {"draft": draft, "tree": tree, "before": before, "work": event.work}
+            of_event = {"work": event.work, "lists_apart": event.lists_apart}
+            found[name] = {"draft": draft, "tree": tree, "before": before, **of_event}
             before = tree or before
     return found
 

@@ -193,6 +193,8 @@ class StageReopened(Event):
         keep: what the undone stages had is where they begin again.
         work: the workspace as it was then, with what the stage under way had written; "" = an older log, in which work under
             way was kept only for `belongs_here` or where the stage itself was opened again.
+        lists_apart: what a specification only lists more than before (tests that change, symbols) changes no test that was
+            written from it; False = an older log, in which each such entry counted.
     """
 
     stage: str
@@ -205,6 +207,7 @@ class StageReopened(Event):
     tree: str = ""
     keep: bool = False
     work: str = ""
+    lists_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ _OF_CONSTANT, _OF_CONSTANTS = 150, 400
 """Tokens of a constant that is shown beside the body that names it, and of all that are."""
 _OF_MENTION = 250
 """Tokens of a list or table that is shown whole because it names what the request names."""
+_OF_NAMED = 1000
+"""Tokens of a file that is shown whole, and soon, because the request names it."""
 _SPOT = 4  # lines on each side of a line that speaks of the request
 _CLASS_HEAD = 30  # lines of a long class between its docstring and its members
 _SIGNATURE_MOST = 30  # lines
@@ -81,6 +83,9 @@ def _view(
 ) -> View:
     place, soon = place + behind, _SOON + behind
     symbols, count = symbols_of(file.path, text), text.count("\n") + 1
+    if file.is_named and not file.lines and _cost(text.split("\n"), 1, count) <= _OF_NAMED:
+        whole = Want(first=1, last=count, level=Level.LIKELY, order=_SOON, focus=1, why="the request names this file")
+        return file_view(root, file.path, text, [whole], symbols=symbols, state="as at the base")
     wants = [want for order, body in found for want in _of_body(text, symbols, body, order)]
     wants += [_mention(text, symbols, line, soon) for line in file.mentions[:_MENTIONS]]
     wants += [_around(line, AROUND, "the request points here", soon) for line in file.lines[:_MENTIONS]]

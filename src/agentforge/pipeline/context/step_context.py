@@ -23,6 +23,8 @@ from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_
 
 _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35
 """Percent of the room that such a text may take while other things that were asked for wait."""
+_NEWEST_SHARE = 60
+"""The same for all that the last step of a stage without files printed: what was read before it gives way to what it found."""
 _NOTE, _FINDING = 800, 2400  # characters
 _SEND_AGAIN = "send only the fields and list entries that change, the rest stays"
 _WAITING = (
@@ -52,7 +54,7 @@ def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> li
         *(Piece(name=name, text=text, level=Level.LAW) for name, text in law.items() if text),
         *_texts(state, diff=diff),
         *_views(state, worktree),
-        *_results(state, diff=diff),
+        *_results(state, diff=diff, newest=_NEWEST_SHARE if stage.writes == "none" else _RESULT_SHARE),
     ]
 
 
@@ -143,6 +145,9 @@ def _findings(state: RunState, stage: Stage) -> str:
             continue
         path = f"{item.get('path')}: " if item.get("path") else ""
         lines.append(f"- [{item.get('rule', '')}] {path}{bounded(str(item.get('message', '')), limit=_FINDING)}")
+    known = state.progress.stages.get(stage.name)
+    mended = [row for row in (known.repairs if known and lines else ()) if row.get("repair") == "symbol"]
+    lines += [f"- [mended by the harness] {bounded(str(row.get('message', '')), limit=_NOTE)}" for row in mended]
     return "\n".join(lines)
 
 
@@ -159,17 +164,23 @@ def _is_of_harness(item: Mapping[str, object]) -> bool:
     return item.get("rule") == "schema" and str(item.get("path", "")).startswith("verification.")
 
 
-def _results(state: RunState, *, diff: str) -> list[Piece]:
-    """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff."""
+def _results(state: RunState, *, diff: str, newest: int) -> list[Piece]:
+    """Results of the last steps, newest first; a file that was read is shown as it is now, what was written by the diff.
+
+    Args:
+        newest: percent of the room that the results of the last step may take together.
+    """
     pieces = []
     for age, step in enumerate(reversed(state.progress.turn.recent)):
+        told = [one for one in step.results if one.name != "submit_artifact"]
+        alone = max(_RESULT_SHARE, newest // max(1, len(told)))
         for result in step.results:
             if result.view is not None and result.status == "success":
                 continue
             success = result.status == "success" and not result.next_actions
             if (success and diff and result.name in _WRITING) or not result.text or result.name == "submit_artifact":
                 continue
-            share = _OLD_RESULT_SHARE if age else _RESULT_SHARE
+            share = _OLD_RESULT_SHARE if age else alone
             pieces.append(_result(step, result, order=age * _CALLS, share=share))
     return pieces
 

@@ -33,7 +33,6 @@ from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
 
 if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
     from agentforge.guest import GuestChoice
     from agentforge.workspace.sandbox.box import Sandbox
 
@@ -202,7 +201,7 @@ def _context(
             recent=recent_actions(state),
             verification=verification_status(state),
             tools=tuple(
-                replace(tool.schema, parameters=_submit_schema(stage, runtime.contracts, state, ahead=ahead))
+                replace(tool.schema, parameters=_submit_schema(stage, runtime, state, ahead=ahead, behind=behind))
                 if tool.name == "submit_artifact"
                 else tool.schema
                 for tool in tools.values()
@@ -284,13 +283,22 @@ def prompt_parts(stage: str, *, frame: str = "frame", own: str = "", ahead: tupl
 
 
 def _submit_schema(
-    stage: Stage, contracts: ContractSet, state: RunState, *, ahead: tuple[Stage, ...] = ()
+    stage: Stage, runtime: Runtime, state: RunState, *, ahead: tuple[Stage, ...] = (), behind: str = ""
 ) -> dict[str, object]:
-    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was."""
+    """The parameters of submit_artifact; once a draft was refused no field is required, for what is left out stays as it was.
+
+    Args:
+        behind: the stage whose own submission may stand in the same reply: the fields of its draft are taken, too.
+    """
+    contracts = runtime.contracts
     contract = contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
     own = draft_schema(contract, omit=omit, bare=bool(ahead))
-    if state.review.rejected is not None:
+    if behind:
+        second = runtime.stages[behind]
+        more = draft_schema(contracts.get(second.produces), omit=second.omit, bare=True)
+        own = {**own, "properties": {**_properties(own), **_properties(more)}}
+    if behind or state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
     properties = {"artifact": own}
     for one in ahead:
@@ -299,6 +307,12 @@ def _submit_schema(
             contract, omit=(*one.omit, *_SELDOM), bare=True
         )  # its section tells the rest
     return {"type": "object", "properties": properties, "required": ["artifact"]}
+
+
+def _properties(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields of an object's schema."""
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _snapshot(state: RunState, runtime: Runtime) -> tuple[str, bytes] | None:

@@ -16,10 +16,18 @@ def demanded_alike(state: RunState) -> bool:
     """Tell whether the requirements behind the tests are what they were.
 
     Tests say what the requirements say: where one of these changed, nobody but the model can tell whether the tests still do.
+    What the specification only lists more than before, tests that change or symbols, takes nothing from them.
     """
-    older = not state.review.kept["red"].get("work")  # a log that was written when every word of a signature counted
-    before, now = _had(state, "spec"), state.work.artifacts.get("spec", {})
-    return _demands(before, results=older) == _demands(now, results=older)
+    from agentforge.workspace.code.relevance import is_test_path
+
+    kept = state.review.kept["red"]
+    older = not kept.get("work")  # a log that was written when every word of a signature counted
+    (rows, symbols), (rows_now, symbols_now) = (
+        _demands(spec, results=older) for spec in (_had(state, "spec"), state.work.artifacts.get("spec", {}))
+    )
+    if not kept.get("lists_apart"):
+        return (rows, symbols) == (rows_now, symbols_now)
+    return rows == rows_now and all(one in symbols_now for one in symbols if not is_test_path(str(one[0] or "")))
 
 
 def _had(state: RunState, stage: str) -> Json:
@@ -27,18 +35,20 @@ def _had(state: RunState, stage: str) -> Json:
     return draft_kept(state, stage) or state.work.artifacts.get(stage, {})
 
 
-def _demands(spec: Json, *, results: bool) -> list[object]:
+def _demands(spec: Json, *, results: bool) -> tuple[list[object], list[tuple[object, ...]]]:
     """What tests are written from: the criteria, and how what they use is called.
 
     Args:
         results: with the types that Python's signatures tell of results, which change no call.
     """
-    rows = [(row.get("id"), texts(row.get("acceptance_criteria"))) for row in items(spec.get("requirements"))]
-    symbols = [
+    rows: list[object] = [
+        (row.get("id"), texts(row.get("acceptance_criteria"))) for row in items(spec.get("requirements"))
+    ]
+    symbols: list[tuple[object, ...]] = [
         (row.get("file"), row.get("name"), _call(row, results=results), row.get("change"))
         for row in items(spec.get("symbols"))
     ]
-    return [rows, symbols]
+    return rows, symbols
 
 
 def _call(symbol: Json, *, results: bool) -> object:

@@ -107,6 +107,7 @@ def go_back(effect: Reopen, state: RunState, runtime: Runtime) -> Iterator[kinds
         tree=tree,
         keep=True,
         work=work,
+        lists_apart=True,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +17,7 @@ from agentforge.store.log.records import GENESIS, Record, check_link, read_line
 from agentforge.store.log.snapshot import Snapshot, read_snapshot
 
 LOG = "events.jsonl"
+_LONGEST_RECORD = 4_000_000
 _REFUSED = "see `agentforge verify ID`, and restore the folder from a copy"
 
 
@@ -215,3 +217,14 @@ def _refuse_nothing(scan: LogScan) -> None:
 def _is_torn(line: bytes) -> bool:
     """Whether a write never ended: no line end, or bytes that the file system never filled (our lines hold no NUL)."""
     return not line.endswith(b"\n") or b"\x00" in line
+
+
+def first_record(folder: Path) -> Mapping[str, object]:
+    """What the first record of a run says, unchecked; nothing where there is none."""
+    try:
+        with (folder / LOG).open("rb") as file:
+            value = json.loads(file.readline(_LONGEST_RECORD))
+    except (OSError, ValueError):
+        return {}
+    data = value.get("data") if isinstance(value, dict) else None
+    return data if isinstance(data, Mapping) else {}

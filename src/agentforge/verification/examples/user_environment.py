@@ -6,13 +6,13 @@ moment. Held-out checks run without any of that.
 
 from __future__ import annotations
 
-import os
 import time
 import zlib
 from dataclasses import replace
 from hashlib import sha1
 from pathlib import Path, PurePosixPath
 
+from agentforge.suite import age
 from agentforge.testing.launch import TestSandbox
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.sandbox.box import Box
@@ -68,7 +68,7 @@ def furnish(place: TestSandbox) -> None:
     for name in (".profile", *_HOME):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(_PROFILE, "utf-8")
-    _age(place.checkout)
+    age(place.checkout, time.time() - _AGE_S)
 
 
 def _clone(clone: Path) -> None:
@@ -96,11 +96,3 @@ def _stored(clone: Path, kind: str, data: bytes) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(zlib.compress(whole))
     return name
-
-
-def _age(folder: Path) -> None:
-    """Let everything below a folder be months old, as a user's files are; links stay as they are."""
-    then = time.time() - _AGE_S
-    for path in folder.rglob("*"):
-        if not path.is_symlink():
-            os.utime(path, (then, then))

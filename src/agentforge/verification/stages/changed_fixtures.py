@@ -48,8 +48,8 @@ def tests_with_changed_fixtures(
     A helper is a function that is no test, in the file of a test or in one that tests import. A file counts only when the
     declared ones are all that became of its old text: what it had besides stands as it was, names may be imported from
     elsewhere, and what is new there is asked for by name (no hook, no fixture for everybody, no second definition). A fixture
-    counts only when it still uses what it used, directly or through a function beside it. What such a test still shows is
-    measured, see `verification.refits`.
+    counts only when it still uses what it used, directly or through a function beside it. A test that another test calls is a
+    helper of that one. What such a test still shows is measured, see `verification.refits`.
 
     Args:
         superseded: `path::name` of what the specification changes in files of tests.
@@ -94,10 +94,35 @@ def _declared(superseded: Collection[str], *, before: Read, after: Read) -> froz
     for path, names in by_file.items():
         old, new = _statements(before(path)), _statements(after(path))
         fixtures = names & _askable(old).keys() & _askable(new).keys()
-        still = all(_used_by(old, one) <= _used_by(new, one) for one in fixtures)
-        if fixtures and still and _nothing_else(old, new, fixtures, names - fixtures):
-            found |= {f"{path}::{name}" for name in fixtures}
+        still = {one for one in names if _used_by(old, one) <= _used_by(new, one)}
+        called = names & still & _called_tests(old) & _called_tests(new)
+        if fixtures <= still and fixtures | called and _nothing_else(old, new, fixtures | called, names - fixtures):
+            found |= {f"{path}::{name}" for name in fixtures | called}
     return frozenset(found)
+
+
+def _called_tests(body: list[ast.stmt]) -> frozenset[str]:
+    """The tests of a module that other functions of it call; of a class, those that others of it call."""
+    words = {one.name: _words_in(one) for one in body if isinstance(one, _DEFS)}
+    return frozenset(
+        test
+        for test in _tests(body)
+        if any(_calls(caller, said, test) for caller, said in words.items() if caller != test)
+    )
+
+
+def _tests(body: Iterable[ast.stmt]) -> _Asks:
+    """The tests of a module, with the names that each speaks of."""
+    return {
+        one.name: _words_in(one)
+        for one in body
+        if isinstance(one, _DEFS) and one.name.rpartition("::")[2].startswith("test")
+    }
+
+
+def _calls(caller: str, said: frozenset[str], test: str) -> bool:
+    owner, _, name = test.rpartition("::")
+    return name in said and (not owner or caller.rpartition("::")[0] == owner)
 
 
 def _used_by(body: Iterable[ast.stmt], fixture: str) -> frozenset[str]:
@@ -249,7 +274,8 @@ def _reading(test: str, tree: TestTree) -> tuple[_Function | None, set[str], _Fo
     for folder in reversed(PurePosixPath(path).parents):
         own = str(folder / "conftest.py")
         known |= {one: (own, asks) for one, asks in _askable(_statements(tree.read(own))).items()}
-    known |= {one: (path, asks) for one, asks in _askable(_statements(data)).items()}
+    body = _statements(data)
+    known |= {one: (path, asks) for one, asks in {**_tests(body), **_askable(body)}.items()}
     if node is None:
         return None, asked, known
     function, owners = node

@@ -23,6 +23,7 @@ from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write
 
 __all__ = ["AGENTFORGE", "Git", "Identity"]
 
+_BY_TIME_OF_WRITING = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.trustctime", "GIT_CONFIG_VALUE_0": "false"}
 _ANSWERS = 7
 """Lines that git answers to `_find`, where no path holds a line break."""
 
@@ -199,7 +200,8 @@ class Git:
         what git stores. A submodule is an empty folder.
 
         Args:
-            index: is kept. Where it exists, `dest` holds files that were written by it, and only what differs is written.
+            index: is kept. Where it exists, `dest` holds files that were written by it, as the caller made sure: only what
+                is missing or differs in size or time of writing is written.
         Raises:
             ConflictError: `dest` exists and is not empty, and there is no index of it.
         """
@@ -210,7 +212,10 @@ class Git:
         private = index or dest.with_name(f".{dest.name}.index")
         try:
             at = Checkout(git_dir=self._command.git_dir, work_tree=dest, index=private)
-            self._command.output("read-tree", "--reset", "-u", tree, at=at)
+            touched = (
+                ("-c", "core.trustctime=false") if known else ()
+            )  # whoever kept the files knows that they are as written
+            self._command.output(*touched, "read-tree", "--reset", "-u", tree, at=at)
         finally:
             if index is None:
                 private.unlink(missing_ok=True)

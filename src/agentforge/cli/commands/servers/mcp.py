@@ -340,7 +340,7 @@ def _warn_of_secrets(server: Mapping[str, object]) -> None:
 def _standing(one: Checked) -> str:
     if one.state == "ready":
         changed = "; changed since you agreed: " + ", ".join(one.changed) if one.changed else ""
-        return f"connected, {len(one.tools)} tools{changed}"
+        return f"connected, {len(one.tools)} tool{'s' * (len(one.tools) != 1)}{changed}"
     return f"{one.state}: {one.reason}" if one.reason else one.state
 
 

@@ -11,7 +11,6 @@ from agentforge.app.composition.run_result import RunResult
 from agentforge.app.sync.fetch import fetch_newer
 from agentforge.app.tasks import runs as tasks
 from agentforge.app.tasks.limit_changes import BUDGET, GivenLimits
-from agentforge.app.tasks.split_runs import first_record
 from agentforge.app.tasks.stop import abort as end_task
 from agentforge.cli.runs.follow import follow, show_result
 from agentforge.cli.runs.split_request import drive_parts
@@ -29,6 +28,7 @@ from agentforge.cli.startup.options import (
     raised_limit_options,
     trust_option,
 )
+from agentforge.store.log.reader import first_record
 
 
 @click.command(
