@@ -68,8 +68,9 @@ def _ours(traces: Path) -> Iterator[Path]:
 
 def _changes(text: str, place: str) -> Iterator[str]:
     for call, arguments, _ in _LINE.findall(text):
-        paths = re.findall(re.escape(place) + r'([^">]*)', arguments)
-        if call in _CALLS and paths:
+        open_file = re.match(rf"\d+<{re.escape(place)}([^>]*)>", arguments)  # what is written may hold a path, too
+        paths = [open_file[1]] if open_file else re.findall(rf'"{re.escape(place)}([^"]*)"', arguments)
+        if call in _CALLS and paths and (open_file or _CALLS[call] not in ("write", "sync")):
             yield named(f"{_CALLS[call]} {paths[-1]}")
 
 

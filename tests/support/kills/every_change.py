@@ -128,8 +128,8 @@ def _means(mode: Mode, change: str) -> bool:
     call = change.partition(" ")[0]
     if mode is Mode.KILLED:
         return call != "sync"  # for who only dies, what was written is there
-    if mode is Mode.TORN:
-        return call == "write"
+    if mode is Mode.TORN:  # a lease is written within a page: wholly or not at all
+        return call == "write" and not change.endswith("/lease")
     if mode is Mode.CHILD:
         return "/.git" in change or ".scratch/" in change
     return call not in ("unlink", "truncate")
