@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,12 +14,27 @@ pytestmark = [
     pytest.mark.needs("cc"),
     pytest.mark.skipif(sys.platform != "linux", reason="the library that makes the faults needs Linux"),
 ]
+_SAMPLED = {
+    ("start", Mode.FULL), ("resume", Mode.KILLED), ("resolve", Mode.ONCE), ("worker", Mode.KILLED), ("mark", Mode.TORN),
+    ("bundle", Mode.CHILD),
+}  # fmt: skip
+_ALL = [(name, mode) for name in sorted(SCENARIOS) for mode in SCENARIOS[name].modes]
 
 
-@pytest.mark.parametrize("name", sorted(SCENARIOS))
-def test_a_fault_at_a_sample_of_the_changes_loses_nothing(name: str, tmp_path: Path) -> None:
-    with Trial(tmp_path.resolve() / name, SCENARIOS[name]) as trial:
-        found = points(trial, [mode for mode in Mode if mode], each=1)
-        chosen = {mode: at for mode, at, _ in reversed(found)}
-        failures = [f"{mode.name} {at}: {told}" for mode, at in chosen.items() for told in tried(trial, mode, at)]
+@pytest.fixture(scope="module", params=sorted(SCENARIOS))
+def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+    """The place of one scenario, whose changes are known."""
+    with Trial(tmp_path_factory.mktemp("faults").resolve() / request.param, SCENARIOS[request.param]) as made:
+        assert made.changes
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("trial", "mode"),
+    [pytest.param(*pair, marks=[] if pair in _SAMPLED else [pytest.mark.chaos]) for pair in _ALL],
+    indirect=["trial"],
+)
+def test_a_fault_at_a_change_loses_nothing(trial: Trial, mode: Mode) -> None:
+    at, change = next((at, change) for _, at, change in points(trial, [mode], each=1))
+    failures = [f"{change}: {told}" for told in tried(trial, mode, at)]
     assert failures == []
