@@ -142,7 +142,9 @@ def test_a_submission_before_a_call_that_failed_is_taken_back_and_kept(bench: Bu
     [
         (("shell", {"command": "sed -i s/1/2/ missing.py"}), True),
         (("shell", {"command": "python - <<'E'\nopen('a.py', 'w').write(1)\nE"}), True),
+        (("shell", {"command": "python - <<'E'\nopen('b.py', 'w').write(1)\nE"}), False),
         (("shell", {"command": "python - <<'E'\nraise SystemExit(1)\nE"}), False),
+        (("shell", {"command": f"python - <<'E'\nraise SystemExit('{'x' * 5000}')\nE"}), False),
         (("shell", {"command": "cat > /tmp/t.py <<'E'\nx\nE\npython /tmp/t.py"}), False),
         (("shell", {"command": "cat > b.py <<'E'\nx\nE\nexit 1"}), True),
         (("shell", {"command": "mkdir -p /tmp/w && cp a.py /tmp/w && cd /tmp/w && sed -i s/1/2/ a.py; exit 1"}), False),

@@ -52,3 +52,20 @@ def test_other_languages_and_python_that_cannot_be_parsed():
 )  # fmt: skip
 def test_skips_and_only_of_other_runners(path, line, counts):
     assert _found(path, "", f"{line}\n") == ([1] if counts else [])
+
+
+_MODULE = "\n#[cfg(test)]\nmod tests {\n    #[ignore]\n    fn a() { assert!(cfg!(test)); }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("if cfg!(test) { 1 } else { 2 }", True), ("#[cfg(not(test))]", True), ('#[cfg(all(unix, any(feature = "a", test)))]', True),
+        ("#[cfg_attr(not(test), inline)]", True), ("macro_rules! assert_eq { () => {} }", True), ("use fake as assert;", True),
+        ("#[cfg(unix)]", False), ('#[cfg(feature = "test")]', False), ("macro_rules! assert_parses { () => {} }", False),
+        ("let latest = cfg!(unix);", False), ("use fake as other;", False),
+    ],
+)  # fmt: skip
+def test_a_product_file_of_rust_that_is_another_one_under_its_own_tests(line, counts):
+    assert _found("src/lib.rs", "fn a() {}\n", f"{line}\nfn b() {{}}\n{_MODULE}") == ([1] if counts else [])
+    assert _found("src/lib.rs", f"{line}\n", f"{line}\nfn b() {{}}\n{_MODULE}") == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agentforge.tools.base import Observation
+from agentforge.toolbox import find
+from agentforge.tools.base import Observation, ToolContext, ToolError
 from agentforge.workspace.files.file_access import digest_file
 
 Call = Callable[..., Observation]
@@ -186,3 +188,17 @@ def test_a_frozen_file_is_denied_at_dispatch_through_a_link_too(call: Call, proj
         done = call("edit", path=path, old_string="a = 1", new_string="a = 2")
         assert (done.status, done.error_type) == ("denied", "out-of-scope")
     assert (project / "frozen.py").read_text() == "a = 1\n"
+
+
+def test_a_text_that_the_stage_may_not_give_to_a_file_is_not_written(context: ToolContext, project: Path) -> None:
+    mine = replace(context, may_hold=lambda path, text: f"{path} stays" if "abs" in text else None)
+    before = (project / PATH).read_bytes()
+    for tool, arguments in (
+        ("edit", {"old_string": "width * height", "new_string": "abs(width * height)"}),
+        ("write_file", {"content": "abs()\n"}),
+        ("append_file", {"content": "abs()\n"}),
+    ):
+        with pytest.raises(ToolError) as refused:
+            find([tool])[tool].run({"path": PATH, **arguments}, mine)
+        assert refused.value.observation.error_type == "out-of-scope"
+    assert (project / PATH).read_bytes() == before

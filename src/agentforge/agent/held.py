@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from agentforge.agent.spec import AgentSpec
 from agentforge.contracts.draft import overlaid
@@ -20,17 +21,14 @@ from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.syntax import ShellCommand
 from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
-from agentforge.tools.base import Observation, Tool, failed
+from agentforge.tools.base import Observation, Tool, ToolContext, failed
 from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
 _LOOKING = (CommandClass.READ_ONLY, CommandClass.GIT_READ, CommandClass.TEST, CommandClass.BUILD)
 _SCRATCH = ("/tmp/", "/var/tmp/")  # where a command tries something
-_WRITES_FILES = re.compile(
-    r"\.write|write_(?:text|bytes)|[wW]riteFile|appendFile|fs::|File\.|fopen|file_put_contents|-i\b|rename|replace\(|unlink|remove|"
-    r"shutil|subprocess|os\.system|spawn|exec|open\([^)\n]*,\s*(?:mode=)?['\"][^'\"]*[wax+]"
-)
-"""What stands in a program that may change files."""
+_PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+"""What may be the path of a file in the text of a program."""
 
 
 def is_behind(calls: Sequence[Call], index: int, spec: AgentSpec) -> bool:
@@ -79,15 +77,15 @@ def _misses(call: Call, error_type: str | None, tool: Tool | None, spec: AgentSp
         error_type == "out-of-scope"
     ):  # it ran, and only what is not this stage's was put back: measuring tells whether that matters
         return False
-    return _changes_files(call, tool, ran=error_type == "exit-code")
+    return _changes_files(call, tool, spec.tool_context, ran=error_type == "exit-code")
 
 
 def _writes(tool: Tool) -> bool:
     return tool.effect == "write" or tool.does == "write"
 
 
-def _changes_files(call: Call, tool: Tool, *, ran: bool) -> bool:
-    """Whether a command writes files of the workspace, or a program in it may.
+def _changes_files(call: Call, tool: Tool, context: ToolContext, *, ran: bool) -> bool:
+    """Whether a command writes files of the workspace, or a program in it names one that the stage may write.
 
     Args:
         ran: it was carried out and ended with an error.
@@ -100,8 +98,20 @@ def _changes_files(call: Call, tool: Tool, *, ran: bool) -> bool:
     if not line:
         return not ran
     commands = read_line(line).commands
-    program = any(one.inline for one in commands) and _WRITES_FILES.search(line) is not None
+    program = any(one.inline for one in commands) and _names_a_file(line, context)
     return program or any(_writes_here(one, ran=ran) for one in commands)
+
+
+def _names_a_file(text: str, context: ToolContext) -> bool:
+    """Whether a text holds the path of a file of the workspace that the stage may write: who only tries something need not."""
+    return any(_is_file(context.root / path) and context.may_write(path) is None for path in set(_PATH.findall(text)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name
+        return False
 
 
 def _writes_here(command: ShellCommand, *, ran: bool) -> bool:

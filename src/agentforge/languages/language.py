@@ -70,6 +70,22 @@ class RunOptions:
         return RunningTime(left_s=min(self.timeout_s, self.tests_s or self.timeout_s), in_parts=self.tests_s > 0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestPart:
+    """A part of a product file that is compiled or run for tests alone.
+
+    Attributes:
+        name: what tells it from others of the file, as `inner::tests`.
+        first, last: its first character, and the one behind it.
+    """
+
+    __test__ = False  # no test class, whatever pytest thinks of the name
+
+    name: str
+    first: int
+    last: int
+
+
 class Run(Protocol):
     """Run a suite in its box."""
 
@@ -116,6 +132,7 @@ class Language:
         plan_of_command: the plan of a `[test] command` that starts one of its runners, None for any other command.
         run: run a suite.
         named_tests: (name as the runner tells it, source text) of each test below the root of a file's tree.
+        test_parts: the parts of a product file that are tests, below the root of its tree; None = tests have their own files.
         holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
@@ -136,6 +153,7 @@ class Language:
     grammars: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
     named_tests: Callable[[SgNode], Iterator[tuple[str, str]]] | None = None
+    test_parts: Callable[[SgNode], Iterator[TestPart]] | None = None
     holds_tests: Callable[[SgNode], bool] | None = None
     stubs: Stubs | None = None
     null_implementation: NullImplementation | None = None

@@ -130,7 +130,8 @@ def modules(file: str) -> tuple[str, ...]:
 def _outlined(symbol: Symbol, text: str) -> bool:
     if is_javascript(symbol.file) and defines(symbol.file, text, symbol.name):
         return True
-    known = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()
+    outlined = outline_of(symbol.file, text).symbols if language_of(symbol.file) else ()
+    known = [one for one in outlined if not one.in_tests]
     return any(
         symbol.name in (one.qualified, one.name) or (one.name == symbol.last and one.parent == symbol.owner)
         for one in known

@@ -138,8 +138,13 @@ def store(context: ToolContext, path: str, text: str, *, like: TextFile | None) 
     Returns:
         A note when Python cannot load the bytes, or when the file was parseable Python before and is not now, else "".
     Raises:
+        ToolError: the file may not have this text in the stage.
         Unencodable: the encoding of the file cannot hold the text.
     """
+    reason = context.may_hold(path, text)
+    if reason is not None:
+        summary = f"{path} may not have this text in this stage; nothing was written"
+        raise ToolError(failed(summary, error_type="out-of-scope", text=reason))
     write_text(context.root / path, text, like=like)
     unloadable = encoding_note(path, text, encoding=like.encoding) if like is not None else ""
     return unloadable or syntax_note(path, text, before=like.text if like is not None else None)

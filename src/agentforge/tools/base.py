@@ -108,6 +108,7 @@ class ToolContext:
         git_diff: unified diff of the workspace against the base commit, optionally for one path.
         may_read: whether a search may show what stands in a file.
         may_write: None when the path may be written, else the reason why not.
+        may_hold: None when a file may have a text, else the reason why not; asked before it is written.
         limits: caps of single tools by name, e.g. `grep` hits; a tool has its own default for each.
         seen: digests of files as the model last saw them, by repository path; writing over a newer file is refused.
         guides: instructions that go with files, which the model has not seen: (tool, paths) -> text, "" none.
@@ -130,6 +131,7 @@ class ToolContext:
     git_diff: Callable[[str], str]
     may_write: Callable[[str], str | None]
     may_read: Callable[[str], bool] = lambda _path: True
+    may_hold: Callable[[str, str], str | None] = lambda _path, _text: None
     limits: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
     guides: Callable[[str, tuple[str, ...]], str] = lambda _tool, _paths: ""

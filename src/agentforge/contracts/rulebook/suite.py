@@ -220,7 +220,7 @@ def stubs_red(case: RuleCase) -> RuleOutcome:
 def frozen_taken(case: RuleCase) -> RuleOutcome:
     """Measured: every test, or at least its file, has the hash by which later stages will know it unchanged."""
     frozen = {name.split("[")[0] for name in case.fact_record("frozen")}
-    frozen |= set(case.fact_record("frozen_files"))
+    frozen |= {name.removesuffix("#tests") for name in case.fact_record("frozen_files")}
     ids = [str(test.get("id")) for test in case.fact_records("tests")]
     missing = [name for name in ids if not {name.split("[")[0], name.split("::")[0]} & frozen]
     return none_of(missing, what="tests without a hash", fix="define them in the declared test files")
@@ -275,7 +275,9 @@ def _stubbed_symbols(case: RuleCase) -> list[str]:
 
 
 _PRODUCT = empty(
-    "product_changed", what="product files were changed", fix="put these files back; RED writes tests only"
+    "product_changed",
+    what="product files were changed",
+    fix="put these files back; RED writes tests only, and of a product file only the tests that stand inside of it",
 )
 _TWICE = empty("duplicates", what="one name defined twice", fix="rename one of the two")
 _EXISTING = empty(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.node_mutants import span
 from agentforge.workspace.code.symbols import language_of, parse_tree
+from agentforge.workspace.code.symbols_rust import holds_tests
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -72,7 +73,10 @@ def native_tree(language: str, text: str) -> SgNode | None:
 
 
 def functions(root: SgNode, language: str) -> tuple[Function, ...]:
-    """Every function and method with a body, in the order of the file; the functions inside of functions belong to these."""
+    """Every function and method with a body, in the order of the file; the functions inside of functions belong to these.
+
+    Modules of tests in a product file of Rust are left out.
+    """
     return tuple(_functions(root, language, ""))
 
 
@@ -102,12 +106,16 @@ def _functions(node: SgNode, language: str, owner: str) -> Iterator[Function]:
     for child in node.children():
         if child.kind() in _FUNCTIONS:
             yield from _function(child, language, owner)
-        elif child.kind() in _OWNERS:
+        elif child.kind() in _OWNERS and not _is_of_tests(child):
             named = child.field("type") if child.kind() == "impl_item" else child.field("name")
             name = named.text().partition("<")[0].strip() if named is not None and child.kind() != "mod_item" else ""
             yield from _functions(child, language, ".".join(one for one in (owner, name) if one))
         elif child.kind() in _BODIES:
             yield from _functions(child, language, owner)
+
+
+def _is_of_tests(node: SgNode) -> bool:
+    return node.kind() == "mod_item" and holds_tests(node)
 
 
 def _function(node: SgNode, language: str, owner: str) -> Iterator[Function]:
@@ -152,6 +160,7 @@ def _data(node: SgNode) -> Iterator[str]:
             not child.is_named()
             or child.kind() in _FUNCTIONS
             or (child.kind() in _SILENT and child.field("body") is None)
+            or _is_of_tests(child)
         ):
             continue
         if child.kind() in _OWNERS or child.kind() in _BODIES:

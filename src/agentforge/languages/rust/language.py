@@ -15,6 +15,7 @@ from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
 from agentforge.languages.native.wrapper_commands import plan_with
 from agentforge.languages.rust.runner import run_cargo
+from agentforge.languages.rust.test_parts import rust_test_parts
 from agentforge.testing.plan import TestPlan
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ LANGUAGE = Language(
     plan_of_command=_plan_of_command,
     run=run_cargo,
     named_tests=rust_tests,
+    test_parts=rust_test_parts,
     stubs=partial(native_variants, language="rust"),
     null_implementation=null_implementation,
     mutants=native_mutants,

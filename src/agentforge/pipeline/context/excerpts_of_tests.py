@@ -223,7 +223,7 @@ def frozen_views(
     short = [path for path, share in _shares(costs, whole).items() if share == costs[path]]
     long = [path for path in texts if path not in short]
     tests = {path: [one for name in suite[path] for one in definitions_of(symbols[path], name)] for path in long}
-    new = {path: _lines_of_law(before(path), texts[path], tests[path]) for path in long}
+    new = {path: lines_of_law(before(path), texts[path], tests[path]) for path in long}
     room = law - sum(costs[path] for path in short)
     shares = _shares({path: _price(texts[path], new[path]) for path in long}, room)
     views = []
@@ -245,7 +245,7 @@ def _shares(costs: Mapping[str, int], room: int) -> dict[str, int]:
     return shares
 
 
-def _lines_of_law(before: str, now: str, tests: Sequence[Symbol]) -> list[int]:
+def lines_of_law(before: str, now: str, tests: Sequence[Symbol]) -> list[int]:
     """The lines that a text did not have before; where it is the same, those of the declared tests, without any all."""
     rows = now.split("\n")
     matcher = SequenceMatcher(a=before.split("\n"), b=rows)

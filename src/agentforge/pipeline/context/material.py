@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from textwrap import indent
 from typing import cast
 
@@ -20,6 +21,7 @@ from agentforge.pipeline.context.early_material import (
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
 from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
@@ -33,7 +35,7 @@ from agentforge.pipeline.model.prompt_text import (
 )
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import named_files, suite_files
+from agentforge.pipeline.model.scope import named_files, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.stages import FIX, SPLIT
 from agentforge.workspace.code.relevance import is_test_path
@@ -182,8 +184,11 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         Piece(name="examples of the specification", text=shown_examples(state), level=Level.LAW),
         *_speed("what is measured beside the tests", measured_text(state)),
         baseline_piece(state),
+        place_piece(runtime.worktree, sources),
         *tests,
-        *_places_alone(_code(runtime, [*sources, *named], places, changed=_changed_names(spec))),
+        *with_places(
+            runtime.worktree, _places_alone(_code(runtime, [*sources, *named], places, changed=_changed_names(spec)))
+        ),
     ]
 
 
@@ -199,7 +204,13 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
         *_writable(spec),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
         *frozen_tests(runtime, _suite(state), state),
-        *_code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),
+        frozen_piece(runtime.worktree, suite_parts(state)),
+        *with_frozen(
+            runtime.worktree,
+            _code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),
+            suite_parts(state),
+            before=partial(_at_base, runtime=runtime, state=state),
+        ),
     ]
 
 
@@ -346,9 +357,10 @@ def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: Ru
     Args:
         suite: by path the names of the tests that are declared there.
     """
-
-    def before(path: str) -> str:
-        return (runtime.git.show(state.identity.base_commit, path) or b"").decode("utf-8", "replace")
-
     whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
+    before = partial(_at_base, runtime=runtime, state=state)
     return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)
+
+
+def _at_base(path: str, runtime: Runtime, state: RunState) -> str:
+    return (runtime.git.show(state.identity.base_commit, path) or b"").decode("utf-8", "replace")

@@ -6,6 +6,8 @@ stands where what it follows from is unchanged; else its model begins with its e
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.stage_agent import refusal_of
@@ -13,6 +15,7 @@ from agentforge.pipeline.model.effects import SubmitKept
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage, items
+from agentforge.verification.source.inner_tests import put_back_in
 
 
 def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:
@@ -53,7 +56,16 @@ def put_kept_files(stage: Stage, attempt: int, state: RunState, runtime: Runtime
     runtime.ready()
     now = runtime.git.tree_with(runtime.guard.tree(), tree, paths, index=runtime.scratch / "kept-index")
     runtime.guard.put_back(now)
-    return now
+    return _with_frozen_tests(paths, now, state, runtime) if stage.writes == "product" else now
+
+
+def _with_frozen_tests(paths: Iterable[str], tree: str, state: RunState, runtime: Runtime) -> str:
+    """The same with the tests inside of product files as RED has left them now."""
+    read, red = runtime.rig().read, state.work.trees.get("red", "")
+    for path, data in put_back_in(paths, frozen=read(red), now=read(tree)).items() if red else ():
+        if data is not None:
+            (runtime.worktree / path).write_bytes(data)
+    return runtime.guard.tree()
 
 
 def drop_left_tests(state: RunState, runtime: Runtime) -> None:

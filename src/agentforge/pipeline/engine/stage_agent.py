@@ -14,6 +14,7 @@ from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import may_hold_tests
 from agentforge.models import Model
 from agentforge.pipeline.context.step_context import recent_actions, situation, verification_status
 from agentforge.pipeline.engine.joint_replies import stage_behind, stages_ahead, with_ahead
@@ -146,7 +147,8 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         declared = tuple(texts(state.work.facts.get("baseline", {}).get("test_globs")))
         frozen = (*suite_files(state), *_frozen(state)) if is_open(state) else tuple(state.brief.tests)
         instead = _INTO_A_NEW_FILE if is_open(state) else ""
-        return WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead).refusal
+        scope = WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead)
+        return scope.refusal if is_open(state) or not stage.takes_tests else _with_inner_tests(scope)
     if stage.files:
         from agentforge.pipeline.plugins.added_stage import refusal_of_files
 
@@ -154,6 +156,16 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
     if stage.scope is not None:
         return WriteScope(allow=stage.scope(state), deny=suite_files(state)).refusal
     return _product_refusal(product_scope(state.work.artifacts.get("spec", {})), frozen=suite_files(state))
+
+
+def _with_inner_tests(scope: WriteScope) -> Callable[[str], str | None]:
+    """The same scope, and the product files that tests stand in; what is written into them is judged by its text."""
+
+    def refusal(path: str) -> str | None:
+        reason = scope.refusal(path)
+        return replace(scope, allow=(path,)).refusal(path) if reason is not None and may_hold_tests(path) else reason
+
+    return refusal
 
 
 def _frozen(state: RunState) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from agentforge.context.budget import one_line
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.inner_tests import may_hold
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import spelled_out, suite_files
+from agentforge.pipeline.model.scope import spelled_out, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.policy.decision import Policy, decide_call
 from agentforge.safety.policy.modes import Mode
@@ -51,6 +52,7 @@ def tool_context(
         git_diff=lambda path: _diff(state, runtime, path),
         may_write=may_write,
         may_read=may_read(state, stage, runtime),
+        may_hold=may_hold(state, stage, runtime),
         seen={path: str(digest) for path, digest in state.progress.turn.seen.items() if digest},
     )
 
@@ -58,7 +60,7 @@ def tool_context(
 def _tests_at_hand(state: RunState) -> tuple[str, ...]:
     from agentforge.pipeline.facts.impact import near_tests
 
-    return (*suite_files(state), *near_tests(state))
+    return (*suite_files(state), *suite_parts(state), *near_tests(state))
 
 
 class _Shell:

@@ -11,6 +11,7 @@ from agentforge.conformance import (
     Check,
     CheckReport,
     Comparison,
+    Finding,
     Site,
     chosen_checks,
     compare,
@@ -20,6 +21,7 @@ from agentforge.conformance import (
     with_commands,
 )
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import key_of, lines_of_tests
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import texts
 from agentforge.suite import fresh_checkout
@@ -35,15 +37,22 @@ def compared(
 
     Args:
         only: restrict to these repository paths; () = all changed files.
-        settled: files that an earlier stage has accepted, such as frozen tests.
+        settled: what an earlier stage has accepted, such as frozen tests: files, and of product files the tests inside.
     """
     base = state.work.trees.get("baseline") or runtime.git.tree_of(state.identity.base_commit)
     changed = [item.path for item in runtime.git.changed(base, tree) if not only or item.path in only]
     found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed))
     if found.crashed:
         found = compare(*reports(state, runtime, base=base, tree=tree, paths=changed, again=True))
-    noted = tuple(one for one in found.new if one.ours or one.path in settled)
+    noted = tuple(one for one in found.new if one.ours or _is_settled(one, settled, runtime, tree))
     return replace(found, new=tuple(one for one in found.new if one not in noted), notes=(*noted, *found.notes))
+
+
+def _is_settled(found: Finding, settled: Collection[str], runtime: Runtime, tree: str) -> bool:
+    key = key_of(found.path)
+    if key == found.path or key not in settled:
+        return key in settled
+    return bool(lines_of_tests(found.path, runtime.git.show(tree, found.path) or b"") >> found.line & 1)
 
 
 def reports(

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
+from agentforge.languages.test_parts import may_hold_tests, without_tests
 from agentforge.pipeline.engine.rulings import parts_of_examples
 from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
 from agentforge.pipeline.facts.examples import is_kept, stands_in
@@ -18,10 +19,9 @@ from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.run_dependencies import specified
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import product_symbols
+from agentforge.pipeline.model.scope import is_test_symbol, product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.stages.existing_tests import weakened
-from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.files.patchformat import parse_patch
 
 _VALUES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
@@ -95,7 +95,7 @@ def spec_facts(state: RunState, draft: Json, runtime: Runtime) -> dict[str, obje
             "name": item.get("name", ""),
             "file": item.get("file", ""),
             "change": item.get("change", ""),
-            "is_test": bool(item.get("file")) and is_test_path(str(item["file"])),
+            "is_test": is_test_symbol(str(item.get("file") or ""), str(item.get("name") or "")),
             "exists": _holds(
                 state,
                 str(item.get("file", "")),
@@ -161,6 +161,7 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
     for item in product_symbols(spec):
         change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
         content = runtime.git.show(tree, path)
+        content = without_tests(path, content) if content is not None and may_hold_tests(path) else content
         there = defines(path, name, content, exactly=change == "removed") if content is not None else False
         if there is False and content is not None and change == "new" and _written(path, name, content):
             there = True

@@ -14,7 +14,7 @@ from agentforge.languages.python.imports import reached
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.scope import product_symbols, suite_files
+from agentforge.pipeline.model.scope import product_symbols, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, texts
 from agentforge.suite import run_tree
 from agentforge.testing.coverage import Traced, traced_of
@@ -84,7 +84,7 @@ def looked_at_first(state: RunState) -> tuple[str, ...]:
     tests = texts(impact.get("tests"))
     slow = cast("float", base.get("duration_s") or 0.0) >= _SLOW_S
     few = cast("int", impact.get("count") or 0) * 4 <= cast("int", base.get("tests") or 0)
-    return (*suite_files(state), *tests) if tests and slow and few and len(tests) < _KEPT else ()
+    return (*suite_files(state), *suite_parts(state), *tests) if tests and slow and few and len(tests) < _KEPT else ()
 
 
 def within_share(state: RunState, runtime: Runtime, tests: Iterable[str]) -> tuple[str, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import cast
 
 from agentforge.contracts.check import check, draft_schema
 from agentforge.contracts.contract import Contract
 from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
+from agentforge.languages.test_parts import inner_tests, lines_of_tests, may_hold_tests
 from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
@@ -44,10 +46,12 @@ from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
 from agentforge.pipeline.workflows.split.parts import measure_plan
 from agentforge.suite import Rig, run_tree
+from agentforge.testing.coverage import bits_of, ranges_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in
-from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.verification.source.inner_tests import only_tests_changed
+from agentforge.verification.source.test_hashes import FrozenTests, test_hashes
 from agentforge.verification.stages.front import (
     Promise,
     Suite,
@@ -241,7 +245,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     facts |= check_facts(state, runtime, tree=tree)
     with underway("runs the checks on what was changed"):
         conformance = compared(state, runtime, tree=tree, settled=_mapping(red.get("frozen_files"))).facts()
-    own = list(dict.fromkeys([*_mapping(red.get("frozen_files")), *suite_files(state)]))
+    own = _own_files(state, runtime, tree=tree)
     unmet = early.symbols_unmet(spec, tree, runtime)
     passing = bool(facts["all_tests_pass"] and facts["no_regressions"])
     edits = honest_edits(runtime.rig(), promise, base_tree=base, red_tree=state.work.trees.get("red", base), tree=tree)
@@ -265,6 +269,15 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
         with underway("repeats known calls under other circumstances"):
             facts |= repeated_facts(state, runtime, facts, tree=tree, recorded=items(shown.pop("calls", ())))
     return Measured(facts=facts, evidence={**evidence, **shown}, tree=tree)
+
+
+def _own_files(state: RunState, runtime: Runtime, *, tree: str) -> list[str]:
+    """The changed files that are tests, and the product files of which nothing but the tests inside was changed."""
+    read, base = runtime.rig().read, _base(state)
+    frozen = FrozenTests(files=cast("Mapping[str, str]", _mapping(state.work.facts.get("red", {}).get("frozen_files"))))
+    changed = (one.path for one in runtime.git.changed(base, tree))
+    inside = (path for path in changed if only_tests_changed(path, before=read(base), after=read(tree)))
+    return list(dict.fromkeys([*frozen.whole, *suite_files(state), *inside]))
 
 
 def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
@@ -310,8 +323,12 @@ def _written_by_added(state: RunState, runtime: Runtime, tree: str) -> tuple[str
 
 def _deliver(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     made = make_commit(state, runtime)
-    lines = early.changed_lines(runtime.git.diff(_base(state), str(made["tree"])))
-    return Measured(facts={**made, "changed_lines": lines}, tree=str(made["tree"]))
+    tree = str(made["tree"])
+    lines = early.changed_lines(runtime.git.diff(_base(state), tree))
+    inside = {path: lines_of_tests(path, runtime.git.show(tree, path) or b"") for path in lines if may_hold_tests(path)}
+    lines |= {path: ranges_of(bits_of(lines[path]) & ~tests) for path, tests in inside.items()}
+    told = {path: ranges for path, ranges in lines.items() if ranges}
+    return Measured(facts={**made, "changed_lines": told}, tree=tree)
 
 
 _MEASURES: dict[str, Callable[[RunState, Json, Runtime], Measured]] = {
@@ -372,7 +389,9 @@ def _written(state: RunState, draft: Json) -> list[str]:
 
 
 def _source(runtime: Runtime, tree: str, path: str) -> str:
-    return (runtime.git.show(tree, path) or b"").decode("utf-8", "replace") if path else ""
+    """The text of tests: a whole file, of a product file what of it is tests."""
+    data = runtime.git.show(tree, path) or b"" if path else b""
+    return (inner_tests(path, data) if may_hold_tests(path) else data).decode("utf-8", "replace")
 
 
 def _mapping(value: object) -> Json:

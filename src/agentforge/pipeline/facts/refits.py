@@ -16,6 +16,7 @@ from agentforge.suite import Edits
 from agentforge.testing.outcome import file_of
 from agentforge.verification.refits.comparison import Refits, told_of_refits
 from agentforge.verification.refits.measurement import measure_refits
+from agentforge.verification.source.test_hashes import FrozenTests
 
 _GONE = "is gone; it fails on the tree as the base has it, and no other case of its test took its place"
 
@@ -28,14 +29,15 @@ def refit_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str, ed
     Returns:
         {refits: see measure_refits, belongs_to: rows for RED, whose tests and fixtures they are}.
     """
-    frozen = cast("Mapping[str, object]", state.work.facts.get("red", {}).get("frozen_files") or {})
+    frozen = FrozenTests(files=cast("Mapping[str, str]", state.work.facts.get("red", {}).get("frozen_files") or {}))
+    new = (*frozen.whole, *frozen.parts)
     ids = [*texts(facts.get("refitted")), *texts(facts.get("rewritten"))]
     impact = state.work.facts.get("impact", {})
     near = within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))])
     refits = Refits(
         refitted=texts(facts.get("refitted")),
         rewritten=texts(facts.get("rewritten")),
-        beside=tuple(dict.fromkeys([*(path for path in frozen if path in _files(state)), *map(file_of, ids), *near])),
+        beside=tuple(dict.fromkeys([*(path for path in new if path in _files(state)), *map(file_of, ids), *near])),
         told=words_of_people(state),
     )
     passing = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True

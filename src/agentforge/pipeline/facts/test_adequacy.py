@@ -9,6 +9,7 @@ from typing import cast
 
 from agentforge.contracts.inspection import by_measurement_alone
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import lines_of_tests, may_hold_tests
 from agentforge.pipeline.facts.early_facts import changed_lines
 from agentforge.pipeline.facts.impact import quick_and_long
 from agentforge.pipeline.facts.time_limits import bounded_rig
@@ -18,6 +19,7 @@ from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.testing.coverage import bits_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
+from agentforge.verification.source.test_hashes import FrozenTests
 from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.product_files import product_files
 from agentforge.verification.stages.strength import measure_strength
@@ -111,9 +113,9 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
     changes = [one for one in runtime.git.changed(base, tree) if one.path not in own]
     paths = product_files(runtime.git, tree, [one.path for one in changes], roots=runtime.rig().plan.roots)
     product = [one for one in changes if one.path in paths]
-    lines = {
-        path: bits_of(ranges) for path, ranges in changed_lines(runtime.git.diff(base, tree)).items() if path in paths
-    }
+    ranges = {path: bits_of(one) for path, one in changed_lines(runtime.git.diff(base, tree)).items() if path in paths}
+    inner = {path: lines_of_tests(path, runtime.git.show(tree, path) or b"") for path in ranges if may_hold_tests(path)}
+    lines = {path: left for path, bits in ranges.items() if (left := bits & ~inner.get(path, 0))}
     gone = {str(one.get("file")) for one in product_symbols(spec) if one.get("change") == "removed"}
     quick, long = quick_and_long(state, runtime)
     mapping = state.work.artifacts.get("red", {}).get("coverage_mapping")
@@ -128,7 +130,7 @@ def _change(state: RunState, runtime: Runtime, facts: Json, *, tree: str) -> Cha
         named=_named(spec),
         declared=frozenset(str(one.get("name", "")).split("(")[0] for one in product_symbols(spec)),
         tests=items(red.get("tests")),
-        frozen=tuple(cast("Mapping[str, object]", red.get("frozen_files") or {})),
+        frozen=FrozenTests(files=cast("Mapping[str, str]", red.get("frozen_files") or {})).whole,
         impacted=quick,
         impacted_long=long,
         traced_at_base=state.work.facts.get("impact", {}).get("method") == "coverage",

@@ -82,12 +82,10 @@ def named_files(spec: Json) -> tuple[str, ...]:
 
 def superseded_tests(spec: Json) -> tuple[str, ...]:
     """Existing tests that the specification changes or removes, because the request changes what they assert."""
-    from agentforge.workspace.code.relevance import is_test_path
-
     rows = [item for item in items(spec.get("symbols")) if item.get("change") in ("changed", "removed")]
     spelled = [(str(item.get("file", "")), str(item.get("name", ""))) for item in rows]
     named = dict.fromkeys(one for path, name in spelled for one in ((path, name.replace(".", "::")), (path, name)))
-    return tuple(f"{path}::{name}" for path, name in named if path and is_test_path(path))
+    return tuple(f"{path}::{name}" for path, name in named if is_test_symbol(path, name))
 
 
 def vanished_names(spec: Json, told: str) -> tuple[str, ...]:
@@ -108,9 +106,16 @@ def gone_names(spec: Json) -> tuple[str, ...]:
 
 def product_symbols(spec: Json) -> list[Json]:
     """The declared symbols that are no tests."""
+    rows = items(spec.get("symbols"))
+    return [one for one in rows if not is_test_symbol(str(one.get("file") or ""), str(one.get("name") or ""))]
+
+
+def is_test_symbol(path: str, name: str) -> bool:
+    """Whether a declared symbol is of the tests: it stands in a file of tests, or in a module of tests of a product file."""
+    from agentforge.languages.test_parts import names_inner_test
     from agentforge.workspace.code.relevance import is_test_path
 
-    return [item for item in items(spec.get("symbols")) if not (item.get("file") and is_test_path(str(item["file"])))]
+    return bool(path) and (is_test_path(path) or names_inner_test(path, name))
 
 
 def fix_scope(state: RunState) -> tuple[str, ...]:
@@ -119,8 +124,20 @@ def fix_scope(state: RunState) -> tuple[str, ...]:
 
 
 def suite_files(state: RunState) -> tuple[str, ...]:
-    """The files of the accepted (or supplied) test suite."""
+    """The files of the accepted (or supplied) test suite that are tests from the first to the last line."""
+    from agentforge.languages.test_parts import may_hold_tests
+
+    found = (path for path in _suite_paths(state) if path in state.brief.tests or not may_hold_tests(path))
+    return tuple(dict.fromkeys([*state.brief.tests, *found]))
+
+
+def suite_parts(state: RunState) -> tuple[str, ...]:
+    """The product files in which tests of the accepted suite stand."""
+    whole = suite_files(state)
+    return tuple(path for path in _suite_paths(state) if path not in whole)
+
+
+def _suite_paths(state: RunState) -> list[str]:
     suites = [*items(state.work.artifacts.get("red", {}).get("test_files"))]
     suites += items(state.work.artifacts.get("guard", {}).get("test_files"))
-    files = [str(item.get("path", "")) for item in suites]
-    return tuple(dict.fromkeys(path for path in [*state.brief.tests, *files] if path))
+    return [path for item in suites if (path := str(item.get("path", "")))]

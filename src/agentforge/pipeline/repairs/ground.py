@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import inner_tests, may_hold_tests
 from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.git.repository import Git
@@ -51,6 +52,11 @@ class RepairContext:
         content = self._git.show(self.tree, path)
         return None if content is None else content.decode("utf-8", "replace")
 
+    def tests(self, path: str) -> str:
+        """The text of a file of tests, of a product file what of it is tests; "" where there is none."""
+        text = self.text(path) or ""
+        return inner_tests(path, text.encode()).decode() if may_hold_tests(path) else text
+
     def defines(self, path: str, name: str) -> bool | None:
         """Whether a file defines a symbol under its full name; None when its language cannot be read, or there is no file."""
         text = self.text(path)
@@ -82,6 +88,8 @@ class RepairContext:
         """The full title of the one test that a name means by its last part, or as its runner prints it; else the name."""
         titles = self.titles(path)
         meant = [one for one in titles if name in (one.rpartition(" > ")[2], one.replace(" > ", " "))]
+        if may_hold_tests(path) and not self.defines(path, name):
+            meant = [one for one in titles if one.endswith(f"::{name}")]
         return meant[0] if name not in titles and len(meant) == 1 else name
 
     def clean(self, path: str) -> str:

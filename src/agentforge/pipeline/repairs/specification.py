@@ -13,9 +13,9 @@ from agentforge.pipeline.facts.held_out import unusable_examples
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
 from agentforge.pipeline.ledger.placement import standing_examples
+from agentforge.pipeline.model.scope import is_test_symbol, product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
-from agentforge.workspace.code.relevance import is_test_path
 
 _ID = re.compile(r"REQ-[0-9]{3}")
 _NUMBER = re.compile(r"([0-9]{1,3})\s*$")
@@ -94,8 +94,8 @@ def files(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
         [(name, path) for path in texts(draft.get(name))] for name in ("files_to_modify", "files_to_create")
     )
     if not modify and not create:
-        found = dict.fromkeys(str(item.get("file")) for item in items(draft.get("symbols")) if item.get("file"))
-        modify = [("files_to_modify", path) for path in found if not is_test_path(path)]
+        found = dict.fromkeys(str(item.get("file")) for item in product_symbols(draft) if item.get("file"))
+        modify = [("files_to_modify", path) for path in found]
         for _, path in modify:
             yield Repair(
                 kind="path", path="files_to_modify", message=f"{path!r} is taken from the symbols as a file to touch."
@@ -164,7 +164,7 @@ def _symbol(item: dict[str, object], draft: Draft, ground: RepairContext) -> tup
     if change == "new" and ground.defines(path, name):
         told.append(f"The symbol {name!r} exists in {path} at the base: it is changed, not new.")
         change = "changed"
-    if path not in listed and not is_test_path(path):
+    if path not in listed and not is_test_symbol(path, full):
         belongs = "files_to_modify" if path in ground.files else "files_to_create"
         draft[belongs] = [*texts(draft.get(belongs)), path]
         told.append(f"The file {path!r} of the symbol {name!r} was added to {belongs}.")

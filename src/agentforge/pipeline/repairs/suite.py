@@ -106,7 +106,7 @@ def _count(required: list[Json], ref: str) -> int:
 
 def _asserting(path: str, required: list[Json], ground: RepairContext) -> list[str]:
     """The one requirement whose criteria the file of a test asserts; [] when there are several or none."""
-    source = stated_in(path, ground.text(path) or "")
+    source = stated_in(path, ground.tests(path))
     found = [
         str(item.get("id"))
         for item in required
@@ -121,7 +121,7 @@ def _criteria(tests: list[tuple[str, Test]], required: list[Json], ground: Repai
     A criterion that is an example of the request may name today's result, too: one of its texts is enough.
     """
     quoted = {squeeze(text) for text in texts(ground.state.work.artifacts.get("intake", {}).get("examples"))}
-    sources = {path: stated_in(path, ground.text(path) or "") for path in {path for path, _ in tests}}
+    sources = {path: stated_in(path, ground.tests(path)) for path in {path for path, _ in tests}}
     for requirement in required:
         name = str(requirement.get("id"))
         if requirement.get("verification_method", "test") == "inspection":

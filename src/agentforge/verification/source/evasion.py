@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agentforge.languages.test_parts import may_hold_tests, with_blank_tests
+
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
 )
@@ -111,6 +113,12 @@ _OTHER = re.compile(
     r"|\b(?:xit|xtest|xdescribe|xcontext|fit|fdescribe)\s*\(|\bt\.(?:Skip|Skipf|SkipNow)\("
     r"|@(?:Disabled\w*|Ignore|SuppressWarnings|SuppressFBWarnings)\b|CHECKSTYLE[:. ]OFF|//\s*NOSONAR|//\s*NOPMD"
 )
+_CONDITION = re.compile(r"\bcfg(?:_attr)?\s*!?\s*\(")
+_QUOTED = re.compile(r'"[^"]*"')
+_ASSERTING = re.compile(
+    r"\bmacro_rules\s*!\s*(?:debug_)?(?:assert|assert_eq|assert_ne|panic|matches)\b"
+    r"|\bas\s+(?:debug_)?(?:assert|assert_eq|assert_ne|panic|matches)\b"
+)
 _SKIPS = frozenset({"skip", "skipif", "xfail", "skipIf", "skipUnless", "expectedFailure", "importorskip", "skipTest"})
 _OWNERS = frozenset({"pytest", "mark", "unittest", "self"})
 _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt")
@@ -153,9 +161,24 @@ def _suppressions(path: str, data: bytes) -> Iterator[tuple[int, str]]:
     if path.endswith(".py"):
         yield from _of_python(data)
     elif path.endswith(_OTHER_LANGUAGES):
-        for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-            if _OTHER.search(line):
+        inside = may_hold_tests(path)
+        text = (with_blank_tests(path, data) if inside else data).decode("utf-8", "replace")
+        aside = {text.count("\n", 0, at) + 1 for at in _under_tests(text)} if inside else ()
+        for number, line in enumerate(text.splitlines(), start=1):
+            if _OTHER.search(line) or number in aside:
                 yield number, line.strip()
+
+
+def _under_tests(text: str) -> Iterator[int]:
+    """Where a product file of Rust becomes another one under its own tests: by a condition, or by an assertion of its own."""
+    yield from (found.start() for found in _ASSERTING.finditer(text))
+    for found in _CONDITION.finditer(text):
+        depth, end = 1, found.end()
+        while depth and end < len(text):
+            depth += (text[end] == "(") - (text[end] == ")")
+            end += 1
+        if re.search(r"\btest\b", _QUOTED.sub("", text[found.end() : end])):
+            yield found.start()
 
 
 def _of_python(data: bytes) -> Iterator[tuple[int, str]]:

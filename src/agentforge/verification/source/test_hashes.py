@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agentforge.canonical import digest_bytes
 from agentforge.languages.catalogue import named_tests
+from agentforge.languages.test_parts import MARK, inner_tests, key_of
 
 Read = Callable[[str], bytes | None]
 
@@ -19,25 +20,38 @@ class FrozenTests:
 
     Attributes:
         tests: id without parameters -> hash of the function's source with its decorators and those of its class.
-        files: path -> hash of the whole file, data files and conftest.py included.
+        files: path -> hash of the whole file, data files and conftest.py included; of a product file that holds tests, the path
+            with a mark (`src/lib.rs#tests`) -> hash of these.
     """
 
     tests: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The files that are frozen from the first to the last byte."""
+        return tuple(path for path in self.files if not path.endswith(MARK))
 
-def freeze(paths: Iterable[str], *, read: Read) -> FrozenTests:
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The product files of which only the tests are frozen."""
+        return tuple(path.removesuffix(MARK) for path in self.files if path.endswith(MARK))
+
+
+def freeze(paths: Iterable[str], *, read: Read, whole: Collection[str] = ()) -> FrozenTests:
     """Hash test files and the test functions in them.
 
     Args:
         read: content of a repository path; None when it does not exist. A path that does not exist is left out.
+        whole: files that are tests from the first to the last line, whatever they are called.
     """
     tests: dict[str, str] = {}
     files: dict[str, str] = {}
     for path in sorted(paths):
         data = read(path)
         if data is not None:
-            files[path] = digest_bytes(data)
+            key = path if path in whole else key_of(path)
+            files[key] = digest_bytes(data if key == path else inner_tests(path, data))
             tests.update({f"{path}::{name}": digest for name, digest in test_hashes(path, data)})
     return FrozenTests(tests=tests, files=files)
 
@@ -45,14 +59,16 @@ def freeze(paths: Iterable[str], *, read: Read) -> FrozenTests:
 def compare(frozen: FrozenTests, read: Read) -> tuple[str, ...]:
     """List what is not as it was frozen: ids of changed tests, and paths whose tests are the same but the rest is not."""
     changed: list[str] = []
-    for path, digest in frozen.files.items():
+    for key, digest in frozen.files.items():
+        path = key.removesuffix(MARK)
         data = read(path)
-        if data is not None and digest_bytes(data) == digest:
+        held = data if key == path or data is None else inner_tests(path, data)
+        if held is not None and digest_bytes(held) == digest:
             continue
         now = dict(test_hashes(path, data)) if data is not None else {}
         own = {name: one for name, one in frozen.tests.items() if name.partition("::")[0] == path}
         altered = [name for name, one in own.items() if now.get(name.partition("::")[2]) != one]
-        changed += altered or [path]
+        changed += altered or [key]
     return tuple(changed)
 
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
+from agentforge.languages.test_parts import may_hold_tests
 from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, without_parameters
+from agentforge.verification.source.inner_tests import inner_tests_changed, with_tests_as
 from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
 from agentforge.verification.stages.endings import lacks, without_imports
 from agentforge.workspace.code.relevance import is_test_path
@@ -103,7 +105,10 @@ def broken_under_old_text(
         () when nothing of the base's tests was changed; None when the run is no evidence.
     """
     files: Mapping[str, bytes] = {
-        path: data for path in changed if is_test_path(path) and (data := rig.git.show(base_tree, path)) is not None
+        path: data
+        for path in changed
+        if is_test_path(path) or inner_tests_changed(path, before=rig.read(base_tree), after=rig.read(tree))
+        if (data := with_tests_as(path, then=rig.read(base_tree), now=rig.read(tree))) is not None
     }
     if not files:
         return ()
@@ -143,7 +148,7 @@ def rewritten_unsaid(
     changes = rig.git.changed(base_tree, red_tree)
     if not hidden or lost["missing"] or set(lost["regressions"]) - set(hidden):
         return []
-    if not any(one.status != "added" and is_test_path(one.path) for one in changes):
+    if not any(one.status != "added" and (is_test_path(one.path) or may_hold_tests(one.path)) for one in changes):
         return []
     by_file: dict[str, dict[str, None]] = {}
     for one in map(without_parameters, hidden):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
+from agentforge.verification.source.inner_tests import put_back_in, with_tests_as
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
@@ -21,6 +21,7 @@ from agentforge.verification.stages.classification import BROKEN, Expectation, m
 from agentforge.verification.stages.early_end import NO_RESULT, early_end
 from agentforge.verification.stages.endings import doctests_of, ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
+from agentforge.verification.stages.scope import outside
 from agentforge.verification.stages.star_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 
@@ -90,8 +91,8 @@ def measure_green(
         ended_early, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    frozen_paths = tuple(promise.frozen.files)
-    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen_paths)
+    before, after, frozen_paths = rig.read(base_tree), rig.read(tree), promise.frozen.whole
+    config = steering_changes(changed, before=before, after=after, allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
     said = "runs the tests nearest to the change" if only else "runs the whole suite on the change"
     with underway(said, usual_s=0.0 if only else rig.usual_s):
@@ -102,8 +103,8 @@ def measure_green(
     failing, flaky = _suite_result(promise, [whole, *runs])
     lost = _lost(rig, promise, tree, edits, whole)
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits, now=whole)
-    found = new_suppressions(changed, before=rig.read(base_tree), after=rig.read(tree))
-    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=rig.read(base_tree))
+    found = new_suppressions(changed, before=before, after=after)
+    refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=before)
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
     unsaid = rewritten_unsaid(lost, rig, base_tree=base_tree, red_tree=red_tree)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
@@ -117,9 +118,9 @@ def measure_green(
             *(_own_mistakes(failing, (whole, *runs), promise, rig, tree) if failing else unsaid),
             *_left_behind(lost["regressions"], whole, promise),
         ],
-        "frozen_changed": list(compare(promise.frozen, rig.read(tree))),
+        "frozen_changed": list(compare(promise.frozen, after)),
         "config_changed": list(config),
-        "out_of_scope": [path for path in changed if not in_scope(path, (*promise.scope, *frozen_paths))],
+        "out_of_scope": outside(changed, promise.scope, promise.frozen, before=before, after=after),
         "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
         "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
@@ -154,18 +155,12 @@ def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
 
 def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, tree: str) -> Edits:
     """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
-    frozen = tuple(promise.frozen.files)
+    frozen = promise.frozen.whole
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
     files = {path: rig.git.show(base_tree, path) for path in config}
-    return Edits(files={**files, **{path: rig.git.show(red_tree, path) for path in frozen}})
-
-
-def in_scope(path: str, scope: Sequence[str]) -> bool:
-    """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
-    return any(
-        path == one or (one.endswith("/") and path.startswith(one)) or fnmatch.fnmatchcase(path, one) for one in scope
-    )
+    inner = put_back_in(promise.frozen.parts, frozen=rig.read(red_tree), now=rig.read(tree))
+    return Edits(files={**files, **inner, **{path: rig.git.show(red_tree, path) for path in frozen}})
 
 
 def _protected(rig: Rig, tree: str, changed: Sequence[str], frozen: Sequence[str]) -> tuple[str, ...]:
@@ -183,7 +178,7 @@ def _suite_runs(rig: Rig, promise: Promise, tree: str, edits: Edits, whole: Suit
     inside = all(met)
     passed = inside and all(one.passed for rows in met for one in rows)
     count = promise.repeats if passed or not inside else 1
-    frozen = tuple(promise.frozen.files)
+    frozen = promise.frozen.whole
     single = rig.plan.runner in ("pytest", "unittest")  # a file may hold many other tests
     alone = tuple(dict.fromkeys(map(without_parameters, promise.required))) if single else files
     return [
@@ -246,8 +241,8 @@ def _without_replaced(
     missing: Sequence[str], rig: Rig, promise: Promise, *, base_tree: str, tree: str, edits: Edits, now: SuiteRun
 ) -> dict[str, list[str]]:
     """Leave out tests with another id now that still pass as the base has them, and those that the specification ends."""
-    paths = {file_of(one) for one in missing} & set(promise.frozen.files)
-    before = {path: rig.git.show(base_tree, path) for path in sorted(paths)}
+    paths = {file_of(one) for one in missing} & {*promise.frozen.whole, *promise.frozen.parts}
+    before = {path: with_tests_as(path, then=rig.read(base_tree), now=rig.read(tree)) for path in sorted(paths)}
     held: set[str] = set()
     if before:
         again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
@@ -288,7 +283,8 @@ def _ended(
     """The tests that, as the base has them, fail on the tree for want of what the request asks to remove."""
     doctests = doctests_of(ids, promise.vanished)
     paths = sorted({file_of(one) for one in ids if one not in doctests}) if promise.vanished else []
-    before = {path: data for path in paths if (data := rig.git.show(base_tree, path)) is not None}
+    then, now = rig.read(base_tree), rig.read(tree)
+    before = {path: data for path in paths if (data := with_tests_as(path, then=then, now=now)) is not None}
     if not before:
         return doctests
     run = run_old(rig, tree, tests=list(before), files=before, edits=edits, gone=promise.gone)
@@ -299,7 +295,7 @@ def _own_mistakes(
     failing: Mapping[str, str], runs: Sequence[SuiteRun], promise: Promise, rig: Rig, tree: str
 ) -> list[dict[str, str]]:
     """New tests that no implementation can satisfy, because they are broken themselves: RED's to repair."""
-    files = tuple(promise.frozen.files)
+    files = (*promise.frozen.whole, *promise.frozen.parts)
     to_come = names_to_come(rig, tree, files, symbols=promise.symbols, changing=promise.scope) if failing else {}
     expected = Expectation(symbols=(), test_files=files, to_come=to_come)
     rows = []

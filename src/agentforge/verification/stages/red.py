@@ -8,6 +8,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.symbols import Symbol, exists, symbols_of
+from agentforge.languages.test_parts import may_hold_tests
 from agentforge.suite import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
@@ -24,6 +25,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
+from agentforge.verification.source.inner_tests import Read, only_tests_changed
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.asked_imports import importing_tests
 from agentforge.verification.stages.classification import ENDLESS, Expectation
@@ -58,7 +60,8 @@ def measure_red(
     if not suite.tests:
         return _nothing_to_run(rig, suite, symbols, changed, base_tree=base_tree), {}
     expected = _expectation(rig, suite, symbols, base_tree=base_tree, red_tree=red_tree)
-    own, altered = _own(changed, suite), _altered(rig, base_tree, red_tree, changed, suite)
+    own = _own(changed, suite, before=rig.read(base_tree), after=rig.read(red_tree))
+    altered = _altered(rig, base_tree, red_tree, changed, suite)
     suite = replace(suite, extended=altered.extended)
     run = _heard(rig, red_tree, run_tree(rig, red_tree, tests=suite.files))
     made = variants(symbols, source=_texts(rig, red_tree), seed=red_tree) if with_stubs else ()
@@ -93,7 +96,7 @@ def measure_red(
         "existing_changed": [{"id": nodeid, "text": text} for nodeid, text in altered.lost],
         "duplicates": _duplicates(rig, suite, run, known, base_tree=base_tree, red_tree=red_tree),
         **_product(rig, base_tree, symbols, [path for path in changed if path not in own]),
-        **_frozen(rig, red_tree, [*own, *suite.files]),
+        **_frozen(rig, red_tree, [*own, *suite.files], whole=suite.support),
         **_ending(rig, run, _missing(entries, suite)),
         "stub_note": stub_note(stubs, rig, with_stubs=with_stubs),
     }
@@ -169,8 +172,8 @@ def _ending(rig: Rig, run: SuiteRun, missing: Sequence[str]) -> dict[str, Any]:
     return {**limit, **heard, "problems": list(run.problems), "duration_s": run.duration_s}
 
 
-def _frozen(rig: Rig, red_tree: str, paths: Sequence[str]) -> dict[str, dict[str, str]]:
-    frozen = freeze(paths, read=rig.read(red_tree))
+def _frozen(rig: Rig, red_tree: str, paths: Sequence[str], *, whole: Sequence[str]) -> dict[str, dict[str, str]]:
+    frozen = freeze(paths, read=rig.read(red_tree), whole=whole)
     return {"frozen": dict(frozen.tests), "frozen_files": dict(frozen.files)}
 
 
@@ -225,8 +228,14 @@ def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], *, base_tree
     )
 
 
-def _own(changed: Sequence[str], suite: Suite) -> list[str]:
-    return [path for path in changed if is_tests_own(path, suite)]
+def _own(changed: Sequence[str], suite: Suite, *, before: Read, after: Read) -> list[str]:
+    """The files of tests, and product files of which nothing but the tests inside was changed."""
+    return [
+        path
+        for path in changed
+        if only_tests_changed(path, before=before, after=after)
+        or (is_tests_own(path, suite) and (path in suite.support or not may_hold_tests(path)))
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _DEFINING = {"fn": "function", "struct": "type", "enum": "type", "trait": "type", "union": "type"}
 _NAMES = frozenset({"identifier", "type_identifier", "metavariable"})
 _BEFORE = frozenset({"pub", "const", "async", "unsafe", "extern", "default"})
+_CONDITION = re.compile(r"#\[cfg\((.*?),?\)\]")
 _TARGET = re.compile(r"&?\s*(?:'\w+\s+)?(?:(?:mut|dyn)\s+)*(.*)", re.DOTALL)
-_OF_TESTS = re.compile(r"#\[cfg\((?:test\b|(?:all|any)\(.*\btest\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,26 @@ def holds_tests(node: SgNode) -> bool:
     """Whether a module is compiled for tests alone."""
     before = node.prev()
     while before is not None and before.kind() in ("attribute_item", "line_comment", "block_comment"):
-        if _OF_TESTS.match(before.text()):
+        if before.kind() == "attribute_item" and is_for_tests(before.text()):
             return True
         before = before.prev()
     return False
+
+
+def is_for_tests(attribute: str) -> bool:
+    """Whether an attribute keeps what it stands before out of everything but tests: `#[cfg(test)]`, `#[cfg(all(test, unix))]`."""
+    found = _CONDITION.fullmatch("".join(attribute.split()))
+    return found is not None and _needs_test(found[1])
+
+
+def _needs_test(condition: str) -> bool:
+    if not (condition.startswith("all(") and condition.endswith(")")):
+        return condition == "test"
+    depth, parts = 0, [""]
+    for sign in condition[len("all(") : -1]:
+        depth += (sign == "(") - (sign == ")")
+        parts = [*parts, ""] if sign == "," and not depth else [*parts[:-1], parts[-1] + sign]
+    return any(map(_needs_test, parts))
 
 
 def written_in(macro: SgNode) -> Iterator[MacroItem]:
