@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from agentforge.errors import AgentForgeError
@@ -107,8 +108,9 @@ def age(folder: Path, then: float) -> None:
     A used checkout is none the worse for it: what nobody has touched before counts as untouched.
     """
     before = scan(folder, closely=True)
-    for name in (*(name for name, look in before.items() if not is_link(look)), *_of_clone(folder)):
-        os.utime(folder / name, (then, then))
+    files = (folder / name for name, look in before.items() if not is_link(look))
+    for path in chain(files, _of_clone(folder)):
+        os.utime(path, (then, then))
     used = _LENT.get(folder)
     if used is not None:
         used.aged(before, scan(folder, closely=True))
