@@ -117,7 +117,7 @@ def _stages() -> str:
 
 
 def _rooms() -> str:
-    rows = ["| room | what lives there |", "|---|---|"]
+    rows = ["| package | what lives there |", "|---|---|"]
     for folder in (one for floor in layers() for name in floor for one in _packages(PACKAGE / name)):
         path = folder.relative_to(PACKAGE).as_posix()
         rows.append(f"| [`{path}`](src/agentforge/{path}) | {_first_sentence(folder / '__init__.py')} |")

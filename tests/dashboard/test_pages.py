@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agentforge import dashboard
 from agentforge.events import kinds
 from tests.support.scene import BIDI, HOSTILE, LONG_STEPS, close, long_log, make_repository, serve, tell
 
@@ -45,6 +46,14 @@ def test_hostile_texts_are_only_texts(served: Served, path: str) -> None:
 
 def test_hidden_characters_are_made_visible(served: Served) -> None:
     assert "a\\u202eb" in served.ask(served.task("hostile", "trail/6")).body
+
+
+def test_each_file_of_a_card_is_a_part_of_the_page_that_follows_the_run(served: Served) -> None:
+    names = sorted(path.stem for path in (Path(dashboard.__file__).parent / "templates" / "cards").iterdir())
+    tags = _Tags()
+    tags.feed(served.ask(served.task("whole")).body)
+    parts = [attributes.get("data-live") for tag, attributes in tags.found if tag == "section"]
+    assert [name for name in parts if name in names] == names
 
 
 def test_a_hostile_request_is_shown_word_for_word(served: Served) -> None:

@@ -34,7 +34,7 @@ _HINTS = {
 
 
 def overview_values(reading: Reading, *, standing: str, running: bool) -> dict[str, Any]:
-    """Everything that the first page of a task shows below its head."""
+    """Everything that the first page of a task shows below its head; the files of `templates/cards` see it, too."""
     from markupsafe import Markup
 
     state, timeline = reading.state, reading.timeline

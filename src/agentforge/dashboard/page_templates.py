@@ -101,6 +101,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["choices_of"] = choices_of
+    made.globals["cards"] = made.list_templates(filter_func=lambda name: name.startswith("cards/"))
     made.filters |= {
         "count": count_text,
         "money": money_text,

@@ -68,8 +68,9 @@ def is_light(colour: str) -> bool | None:
     found = _RGB.match(colour)
     if found is None:
         return None
-    parts = [int(digits, 16) / ((1 << 4 * len(digits)) - 1) for digits in found.groups()]
-    return sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)) > _MIDDLE
+    parts = [int(digits, 16) / (16 ** len(digits) - 1) for digits in found.groups()]
+    brightness: float = sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True))
+    return brightness > _MIDDLE
 
 
 def may_be_asked(environ: Mapping[str, str]) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from agentforge.contracts.contract import FIX_STAGE_OF, STAGE_OF
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import Json
 from agentforge.events.state.attempt import FinishedStep, StageState
@@ -223,19 +224,7 @@ def _resolution_value(item: Escalation) -> dict[str, object] | None:
 
 ORIGINAL_REQUEST = "artifacts/inputs/original_request.yaml"
 
-_NAMES = {
-    "intake": "intake_record",
-    "clarify": "clarification",
-    "analyze": "analysis",
-    "spec": "specification",
-    "red": "test_suite",
-    "green": "implementation",
-    "refactor": "deliverable",
-    "deliver": "delivery_report",
-    "guard": "guard_suite",
-    "change": "violation_fix",
-    "verify": "fix_verification",
-}
+_NAMES = {stage: contract for contract, stage in (*FIX_STAGE_OF.items(), *STAGE_OF.items())}
 
 _FIRST = ("title", "name", "path", "file", "line", "question", "goal", "original_request", "description")
 _LAST = ("verification", "metadata")

@@ -89,8 +89,6 @@ _BY_WORKFLOW: dict[str, Callable[[str, RunState, Runtime], list[Section]]] = {
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     if stage in _GATHERERS:
         return _GATHERERS[stage](state, runtime)
-    if not runtime.stages[stage].after:
-        return []
     from agentforge.pipeline.plugins.added_stage import gather_added
 
     return gather_added(runtime.stages[stage], state, runtime)

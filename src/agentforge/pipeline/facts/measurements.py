@@ -93,15 +93,16 @@ def measure_base(state: RunState, runtime: Runtime, *, attempt: int) -> Measured
 
 
 def measure(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
-    """Measure what the contract of a stage judges.
+    """Measure what the contract of a stage judges; without a row in `_MEASURES` the whole tree, where the stage may write.
 
     Raises:
         InfrastructureError: the measurement itself is impossible (no sandbox, no interpreter).
     """
     assert state.review.submission is not None
-    if stage.after:
-        return _of_added(state, stage, runtime)
-    return _MEASURES[stage.produces](state, state.review.submission.draft, runtime)
+    own = _MEASURES.get(stage.produces)
+    if stage.after or own is None:
+        return _without_row(state, stage, runtime)
+    return own(state, state.review.submission.draft, runtime)
 
 
 def _intake(state: RunState, draft: Json, runtime: Runtime) -> Measured:
@@ -291,8 +292,8 @@ def _refactor(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     return _measured_again(state, runtime, changed="refactored")
 
 
-def _of_added(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
-    """What is measured of a stage from outside: nothing where it only reads, everything where it may have written."""
+def _without_row(state: RunState, stage: Stage, runtime: Runtime) -> Measured:
+    """What is measured of any other stage: nothing where it only reads, everything where it may have written."""
     return Measured(facts={}) if stage.writes == "none" else _measured_again(state, runtime, changed="changed")
 
 

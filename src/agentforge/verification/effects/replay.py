@@ -28,42 +28,56 @@ class Circumstance:
         name: as the report tells it: "gives another result ...".
         decides: whether it can have nothing to do with the inputs of a call, so that a contradiction is a finding.
         of_nothing: whether it can be the job of no code at all, so that what a test saw is expectation enough.
-        changes: the settings of `programs/replay_program.py` that differ.
+        surrounds: whether it is a part of the world that code may well depend on; those are tried apart from the others.
+        python_alone: whether node has nothing like it, so that calls of JavaScript are not repeated under it.
+        changes: the settings of `_run` that differ; `variables` holds variables of the environment.
     """
 
     name: str
     decides: bool = False
     of_nothing: bool = False
+    surrounds: bool = False
+    python_alone: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 PLAIN = Circumstance(name="")
 AGAIN = Circumstance(name="when it is simply run again", changes={"seed": 7})
 SINGLE = (
-    Circumstance(name="with another hash seed", decides=True, changes={"hash_seed": "4242"}),
-    Circumstance(name="under python -O", decides=True, of_nothing=True, changes={"flags": ["-O"]}),
+    Circumstance(
+        name="with another hash seed",
+        decides=True,
+        python_alone=True,
+        changes={"variables": {"PYTHONHASHSEED": "4242"}},
+    ),
+    Circumstance(name="under python -O", decides=True, of_nothing=True, python_alone=True, changes={"flags": ["-O"]}),
     Circumstance(name="in a program of another name", decides=True, changes={"program": "/usr/local/bin/program"}),
     Circumstance(name="in another working folder", decides=True, changes={"elsewhere": True}),
     Circumstance(name="for another user on another host", decides=True, changes={"host": "harbour", "user": "maria"}),
     Circumstance(name="without the project's tests", decides=True, of_nothing=True, changes={"no_tests": True}),
     Circumstance(name="when the calls come in another order", changes={"reversed": True}),
     Circumstance(name="when it is called again", changes={"times": _REPEATED, "shares": True}),
-    Circumstance(name="when the clock is eleven years later", changes={"clock_s": _YEARS_S}),
-    Circumstance(name="when no environment variable is set", changes={"bare": True}),
-    Circumstance(name="at a terminal", changes={"terminal": True}),
+    Circumstance(name="when the clock is eleven years later", surrounds=True, changes={"clock_s": _YEARS_S}),
+    Circumstance(name="when no environment variable is set", surrounds=True, changes={"bare": True}),
+    Circumstance(name="at a terminal", surrounds=True, changes={"terminal": True}),
 )
 TESTED = Circumstance(name="where no test runner is loaded", decides=True, of_nothing=True, changes={"tested": True})
 """Its runs look as if a test runner had called: what is right there and nowhere else was made for the tests."""
-_SURROUNDINGS = {"clock_s", "bare", "terminal"}
 
 
 def together(single: Sequence[Circumstance]) -> tuple[Circumstance, Circumstance]:
     """Two circumstances that join many and are tried first: a call that differs in neither is not tried under each alone."""
-    outer = [one for one in single if _SURROUNDINGS & one.changes.keys()]
-    inner = [one for one in single if one not in outer]
     return (
-        Circumstance(name="decisive", changes={key: one for each in inner for key, one in each.changes.items()}),
-        Circumstance(name="told", changes={key: one for each in outer for key, one in each.changes.items()}),
+        Circumstance(name="decisive", changes=_joined([one for one in single if not one.surrounds])),
+        Circumstance(name="told", changes=_joined([one for one in single if one.surrounds])),
+    )
+
+
+def _joined(several: Sequence[Circumstance]) -> dict[str, Any]:
+    """The changes of all; their variables stand side by side."""
+    variables = {name: value for one in several for name, value in one.changes.get("variables", {}).items()}
+    return {key: value for one in several for key, value in one.changes.items()} | (
+        {"variables": variables} if variables else {}
     )
 
 
@@ -168,7 +182,7 @@ def _run(one: Circumstance, place: TestSandbox, calls: Sequence[Probe], limit_s:
     other = one.changes
     elsewhere = place.scratch / "elsewhere"
     elsewhere.mkdir(exist_ok=True)
-    variables = {"PYTHONHASHSEED": str(other.get("hash_seed", "0"))}
+    variables = {"PYTHONHASHSEED": "0", **other.get("variables", {})}
     if "user" in other:
         variables |= {
             "USER": other["user"],

@@ -27,7 +27,6 @@ from agentforge.verification.examples.rerun_assertions import claims_of_tests, p
 from agentforge.verification.examples.user_environment import everyday, furnish
 
 _NOT_STARTED = (1, 2, 9, 126, 127)
-_OF_PYTHON = {"hash_seed", "flags"}
 
 
 def node_calls(
@@ -94,9 +93,11 @@ def _run(one: Circumstance, place: TestSandbox, calls: Sequence[NodeProbe], limi
     elsewhere = place.scratch / "elsewhere"
     elsewhere.mkdir(exist_ok=True)
     user = str(other.get("user", ""))
-    named = {"USER": user, "LOGNAME": user, "HOME": str(elsewhere), "HOSTNAME": str(other.get("host", ""))}
+    variables = dict(other.get("variables", {}))
+    if user:
+        variables |= {"USER": user, "LOGNAME": user, "HOME": str(elsewhere), "HOSTNAME": str(other.get("host", ""))}
     return {
-        "calls": [_call(one) for one in calls], "timeout_s": limit_s, "variables": named if user else {},
+        "calls": [_call(one) for one in calls], "timeout_s": limit_s, "variables": variables,
         "bare": bool(other.get("bare")), "folder": str(elsewhere) if other.get("elsewhere") else "",
         "program": str(other.get("program", "")), "host": str(other.get("host", "")), "word": secrets.token_hex(4),
         "without": [str(one.relative_to(place.checkout)) for one in tests_in(place.checkout)] if other.get("no_tests") else [],
@@ -113,5 +114,5 @@ def _call(probe: NodeProbe) -> dict[str, Any]:
     return {"source": probe.source, "filled": filled, "arguments": arguments, "names": names}
 
 
-_SINGLE = tuple(one for one in SINGLE if not _OF_PYTHON & one.changes.keys())
+_SINGLE = tuple(one for one in SINGLE if not one.python_alone)
 JAVASCRIPT = RecordedLanguage(replay=replay_in_node, single=_SINGLE, together=together(_SINGLE), texts=texts_of)
