@@ -36,6 +36,11 @@ def test_an_unknown_command_is_answered_with_the_nearest(chat: Chat) -> None:
     assert (reply.ok, "did you mean /build?" in reply.text) == (False, True)
 
 
+def test_names_that_people_know_from_elsewhere_lead_to_the_same_commands() -> None:
+    known = {"rewind": "restore", "bashes": "jobs", "usage": "stats", "rename": "name", "permissions": "approval"}
+    assert {alias: commands()[alias].name for alias in known} == known
+
+
 def test_modes_are_switched_and_kept_in_the_log(chat: Chat) -> None:
     run_slash(chat, "/plan")
     run_slash(chat, "/approval yolo")

@@ -57,13 +57,13 @@ class Terminal:
         """Read to the end; gives the exit code.
 
         Args:
-            again: typed once more as long as nothing happens: readline misses a signal that comes just before it waits.
+            again: typed once more as long as it does not leave: readline misses a signal that comes just before it waits.
         """
         end = time.monotonic() + 60
         next_time = time.monotonic() + 3
         while self._read():
             assert time.monotonic() < end, f"it did not end: {self.out!r}"
-            if again and time.monotonic() > next_time:
+            if again and "session kept" not in self.out and time.monotonic() > next_time:
                 next_time += 3
                 with suppress(OSError):
                     self.send(again)

@@ -82,6 +82,18 @@ def test_nothing_is_offered_where_a_rule_would_not_help_or_not_be_narrow(line: s
     assert suggest(line, POLICY) == ()
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["python3 - <<'E'\nprint(1)\nE\n", "python3 <<'E'\nprint(1)\nE\n", "bash -s <x", "node - <x.js", "cat x | sh"],
+)
+def test_no_rule_is_offered_for_a_program_that_runs_its_input(line: str) -> None:
+    assert decide_command(line, POLICY).verdict is Consent.ASK
+    assert not any(
+        offer.rule.startswith(("shell(python", "shell(bash", "shell(node", "shell(sh"))
+        for offer in suggest(line, POLICY)
+    )
+
+
 def test_what_destroys_is_offered_only_as_it_stands() -> None:
     assert [offer.rule for offer in suggest("rm -r build", POLICY)] == ["shell(rm -r build)"]
 

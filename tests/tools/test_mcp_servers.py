@@ -116,6 +116,14 @@ def test_why_a_server_does_not_start_is_told_in_its_own_words(make: Make) -> Non
     assert reasons["good"] == ""
 
 
+def test_what_a_server_said_last_begins_with_a_whole_line() -> None:
+    pipe = Pipe()
+    pipe.returncode = 1
+    pipe._said.extend(f"line {number} " + "x" * 90 for number in range(20))
+    said = pipe.reason().removeprefix("ended with exit code 1; ").split(" | ")
+    assert len(said) > 3 and all(line.startswith("line ") for line in said) and said[-1].startswith("line 19")
+
+
 def test_a_server_that_dies_is_told_and_started_again_with_the_next_call(make: Make) -> None:
     servers = make(_spec("dies"))
     tools = servers.tools()

@@ -249,3 +249,31 @@ def test_the_gauge_counts_what_is_being_asked(
         await stage.idle()
 
     theatre.play(steps, environ={"BASE_URL": f"{loopback.url}/v1", "API_KEY": "x"})
+
+
+def test_the_end_of_a_background_command_is_told_while_nobody_says_anything(theatre: Theatre) -> None:
+    waits = {
+        "name": "shell",
+        "args": {"command": "until test -e go; do sleep 0.1; done; echo over", "background": True},
+    }
+    theatre.options["approval"] = "auto"
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("begin")
+        await stage.idle()
+        assert "1 in the background" in stage.text()
+        (theatre.repo / "go").touch()
+        await stage.until(lambda: "background command 1 ended: exit 0" in stage.text(), what="the end")
+        assert "in the background" not in stage.text().replace("background command", "")
+        await stage.say("well?")
+        await stage.idle()
+        assert stage.text().count("background command 1 ended") == 1, "it is told once"
+
+    app = theatre.play(steps, {"tool_calls": [waits]}, {"text": "It runs."}, {"text": "It has ended."}, size=(120, 40))
+    assert any("background command 1" in entry.text for entry in app.engine.chat.state.talk.entries)
+
+    async def again(stage: Stage) -> None:
+        await stage.until(lambda: "It has ended." in stage.text(), what="the conversation")
+        assert "over" in stage.text() and "untrusted" not in stage.text()
+
+    theatre.play(again, session=app.engine.chat.session_id, size=(120, 40))

@@ -11,6 +11,7 @@ pytest.importorskip("textual")
 
 from agentforge.events import kinds
 from agentforge.store.log.reader import read
+from agentforge.tui.app import ScreenApp
 from agentforge.tui.diffs import DiffView, parts_of
 
 if TYPE_CHECKING:
@@ -441,3 +442,30 @@ def test_what_is_typed_or_pasted_anywhere_reaches_the_input(theatre: Theatre) ->
         await stage.until(lambda: stage.app.prompt.text == "hi there")
 
     theatre.play(steps, call("read_file", path="textkit.py"), {"text": "Seen."})
+
+
+def test_the_terminal_calls_whoever_looks_elsewhere_when_a_turn_is_over(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[bool] = []
+    monkeypatch.setattr(ScreenApp, "bell", lambda app: rung.append(app.app_focus))
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("one")
+        await stage.idle()
+        assert rung == []
+        stage.app.app_focus = False
+        await stage.app.give("two")
+        await stage.until(lambda: rung, what="the bell")
+        assert rung == [False]
+
+    theatre.play(steps, {"text": "First."}, {"text": "Second."})
+
+
+def test_exit_leaves_and_is_no_message(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("exit")
+        await stage.until(lambda: stage.app.return_code == 0, what="it is left")
+        assert not stage.app.engine.chat.state.talk.turn
+
+    theatre.play(steps, {"text": "Hm."})

@@ -89,6 +89,14 @@ def test_keys_take_effect_in_the_order_in_which_they_were_pressed(opened: Opened
     terminal.until("│ <0abcd 2")
 
 
+def test_ctrl_underscore_brings_back_what_was_deleted(opened: Opened) -> None:
+    terminal = opened()
+    terminal.send(b"one two" + CTRL["u"])
+    terminal.until("│ Ask, or /")
+    terminal.send(b"\x1f")
+    terminal.until("│ one two")
+
+
 def test_escape_stops_the_turn_and_the_session_goes_on(opened: Opened) -> None:
     terminal = opened(SLEEP, {"text": "Fine."}, options=("--approval", "auto"))
     terminal.send(b"go" + ENTER)

@@ -77,6 +77,7 @@ _JOBS_S = 1.0
 _WAITING_S = 30.0
 _SHORT, _NARROW = 18, 40
 _PRESSES = 3
+_FAREWELLS = ("exit", "quit", ":q")
 _AGAIN_S = 2.0
 _KEYS = (
     "? help", "Esc stop", "Shift+Tab mode", "Alt+Enter new line", "^R history", "^O open call", "^G editor", "^T todos",
@@ -218,6 +219,9 @@ class ScreenApp(App[int]):
         self.engine.chat.pasted.update(self.prompt.pictures)
         if self.busy:
             self.flow.queue_up(text, notes)
+            return
+        if text in _FAREWELLS:
+            self.leave(0)
             return
         own = text.removeprefix("!").strip() if text.startswith("!") else ""
         self.busy, self.turning = True, not own and not asked

@@ -79,7 +79,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal, and ask it for its background."""
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
         if self.input_tty and self._writer_thread is not None and may_be_asked(os.environ):
             self.write(self.ground.ask())
             self.flush()

@@ -137,6 +137,10 @@ class Engine:
         self.chat.inbox.switch(changes)
         self._jobs.put(self._settle)
 
+    def hear_background(self) -> None:
+        """Record which background commands have ended, where no turn goes on that would."""
+        self._jobs.put(self._hear_background)
+
     def open(self, session: str) -> None:
         """Close the conversation and open another; `Opened` or a `Remark` is queued."""
         self._jobs.put(lambda: self._switch(session))
@@ -186,6 +190,10 @@ class Engine:
 
     def _settle(self) -> None:
         for event in self.chat.inbox.switches():
+            self.chat.log.append(event)
+
+    def _hear_background(self) -> None:
+        for event in self.chat.workshop.ended():
             self.chat.log.append(event)
 
     def _slash(self, line: str) -> None:

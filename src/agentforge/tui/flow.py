@@ -25,6 +25,7 @@ _SHOWN_AT = (
     kinds.UserRan,
     conversing.SessionChanged,
     conversing.TurnFinished,
+    conversing.BackgroundEnded,
     conversing.HistoryCompacted,
     conversing.HistoryCleared,
     conversing.CheckpointRestored,
@@ -130,6 +131,8 @@ class Flow:
     async def _turn_ended(self, end: engines.TurnEnded) -> None:
         self._app.choices.withdraw()
         self._app.choices.forget_files()
+        if not self._app.app_focus:  # the person looks elsewhere: the terminal calls them
+            self._app.bell()
         await self._app.transcript.end_reply()
         self._app.transcript.stop_calls()
         await self._take_back_steering()
@@ -302,7 +305,9 @@ class Flow:
         self.show_status()
 
     async def look_at_jobs(self) -> None:
-        """Read how the tasks in the background go on."""
+        """Read how the tasks and commands in the background go on."""
+        if not self._app.busy and self._app.engine.chat.workshop.has_news():
+            self._app.engine.hear_background()
         jobs = self._app.engine.chat.jobs
         for job in [job for job in jobs if not job.line.outcome]:
             line = job.look()

@@ -69,7 +69,8 @@ def is_light(colour: str) -> bool | None:
     if found is None:
         return None
     parts = [int(digits, 16) / (16 ** len(digits) - 1) for digits in found.groups()]
-    return sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True)) > _MIDDLE
+    brightness: float = sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True))
+    return brightness > _MIDDLE
 
 
 def may_be_asked(environ: Mapping[str, str]) -> bool:

@@ -51,6 +51,7 @@ class Prompt(TextArea):
         Binding("alt+f", "cursor_word_right", show=False),
         Binding("alt+backspace", "delete_word_left", show=False),
         Binding("alt+d", "delete_word_right", show=False),
+        Binding("ctrl+underscore,ctrl+minus,ctrl+slash", "undo", show=False),
     ]
 
     class Sent(Message):

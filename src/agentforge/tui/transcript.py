@@ -251,7 +251,9 @@ class Transcript(VerticalScroll):
         elif entry.kind == "assistant" and entry.text:
             await self.answer(entry.text)
         elif entry.text:
-            await self.remark("Earlier messages became a summary." if entry.kind == "summary" else entry.text)
+            await self.remark(
+                "Earlier messages became a summary." if entry.kind == "summary" else output_of(entry.text)
+            )
 
     def stop_calls(self) -> None:
         """Calls that were cut off do not look as if they still ran."""

@@ -55,7 +55,7 @@ def why_no_clipboard(environ: Mapping[str, str]) -> str:
     programs = {program for program, *_ in (*_PROGRAMS, *_FOR_TEXT)}
     if any(shutil.which(program, path=environ.get("PATH")) for program in programs):
         return "There is nothing on the clipboard."
-    return "No program here reads the clipboard: install wl-clipboard or xclip, or paste the path of the image."
+    return "No program here reads the clipboard: install wl-clipboard or xclip."
 
 
 def _read(programs: Sequence[tuple[str, ...]], environ: Mapping[str, str]) -> Iterator[bytes]:

@@ -238,6 +238,10 @@ class Workshop:
         """What the background commands wrote and the model has not read: name -> bytes."""
         return self.left_running.unread() if "left_running" in self.__dict__ else {}
 
+    def has_news(self) -> bool:
+        """Whether `ended` has something to record; any thread may ask."""
+        return "left_running" in self.__dict__ and self.left_running.commands.has_news()
+
     def ended(self) -> Iterable[Event]:
         """What is to be recorded of background commands that have ended."""
         return self.left_running.ended() if "left_running" in self.__dict__ else ()

@@ -176,6 +176,7 @@ COMMANDS = (
         summary="Bring back a checkpoint, after its diff was shown; what is now can be brought back, too.",
         run=_restore,
         complete=_ids,
+        aliases=("rewind",),
     ),
     SlashCommand(name="undo", summary="Take back the last turn that changed files.", run=_undo),
     SlashCommand(name="redo", summary="Bring forward what /undo took back.", run=_redo),

@@ -71,5 +71,6 @@ COMMANDS = (
         summary="Show, read or stop the commands that run in the background.",
         run=_jobs,
         complete=_words,
+        aliases=("bashes",),
     ),
 )

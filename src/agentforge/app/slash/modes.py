@@ -44,5 +44,6 @@ COMMANDS = (
         summary="Show or set what needs your approval.",
         run=_approval,
         complete=_approval_words,
+        aliases=("permissions",),
     ),
 )

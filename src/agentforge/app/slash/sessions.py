@@ -98,6 +98,8 @@ COMMANDS = (
     SlashCommand(name="resume", usage="[ID]", summary="Go on with another session.", run=_resume, complete=_ids),
     SlashCommand(name="new", summary="Begin a new session.", run=_new),
     SlashCommand(name="fork", usage="[name]", summary="Go on in a copy of this session.", run=_fork),
-    SlashCommand(name="name", usage="[name]", summary="Show or set the session's name.", run=_name),
+    SlashCommand(
+        name="name", usage="[name]", summary="Show or set the session's name.", run=_name, aliases=("rename",)
+    ),
     SlashCommand(name="save", summary="Write the session's files now.", run=_save),
 )

@@ -19,6 +19,7 @@ _WITH_VERB = frozenset(names("git npm pnpm yarn cargo go uv pip poetry docker ku
 _INTERPRETERS = re.compile(
     r"(?:python|pypy|node|nodejs|deno|bun|ruby|perl|php|lua|bash|sh|zsh|dash|ksh|fish|java|pwsh|osascript|npx|uvx|pipx|bunx)[\d.]*"
 )
+_FLAGS = re.compile(r"-[A-Za-z]{0,5}")
 _RUNNERS = frozenset(names("run exec x dlx tool compose"))
 """Verbs behind which another program, or a name from a file, says what happens."""
 _NEVER = (CommandClass.DESTRUCTIVE, CommandClass.UNKNOWN)
@@ -76,10 +77,18 @@ def suggest(line: str, policy: Policy) -> tuple[Suggestion, ...]:
                 continue
             plain = [word for word in words if word is not None]
             text = " ".join(plain)
+            if _reads_its_program(plain):
+                continue
             if decide_command(command.text, policy).verdict is Consent.ASK and "*" not in text and text:
                 found[text] = _for(plain, judged.kind)
     until = after_days(policy.now, RULE_DAYS) if policy.now else ""
     return tuple(replace(offer, until=until) for offer in found.values())
+
+
+def _reads_its_program(words: list[str]) -> bool:
+    """Whether a program runs what comes in by its input (`python3 - <<E`): a rule for it would let pass any code."""
+    program, *rest = words
+    return bool(_INTERPRETERS.fullmatch(program.rpartition("/")[2])) and all(map(_FLAGS.fullmatch, rest))
 
 
 def suggest_call(tool: str, url: str, policy: Policy) -> tuple[Suggestion, ...]:

@@ -100,6 +100,7 @@ _LONGEST_LINE = 8 * 1024 * 1024
 _MOST_UNASKED = 5000
 _MOST_NOISE = 200
 _STDERR_LINES = 20
+_SAID = 600
 _END_S = 0.5
 _NOT_FOUND = 127
 """The exit code of who was to start a program that is not there."""
@@ -132,7 +133,10 @@ class Pipe:
         if self.returncode == _NOT_FOUND:
             return f"there is no program {self._program!r} here: install it, or correct the server's command"
         ended = "" if self.returncode is None or self.killed else f"ended with exit code {self.returncode}"
-        said = " | ".join(line for line in self._said if line.strip())[-600:]
+        lines = [line.strip() for line in self._said if line.strip()]
+        while len(lines) > 1 and len(" | ".join(lines)) > _SAID:
+            del lines[0]
+        said = " | ".join(lines)[-_SAID:]
         return "; ".join(part for part in (self.complaint, ended, said) if part)
 
     def asked(self) -> None:

@@ -179,6 +179,10 @@ class BackgroundCommands:
         found.stop()
         return found.glance(taking=True)
 
+    def has_news(self) -> bool:
+        """Whether a command has ended since `ended` was asked last; any thread may ask."""
+        return any(not one.runs and name not in self._told for name, one in tuple(self._commands.items()))
+
     def ended(self) -> Mapping[str, str]:
         """The commands that have ended since this was asked last: name -> outcome."""
         fresh = {name: one.outcome for name, one in self._commands.items() if not one.runs and name not in self._told}
