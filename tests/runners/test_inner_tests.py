@@ -128,6 +128,20 @@ def test_a_test_inside_of_the_product_that_the_specification_changes_is_refitted
     assert green["all_tests_pass"]
 
 
+def test_a_product_that_cannot_be_built_without_its_own_tests_passes_none(crate):
+    made, base, baseline = crate
+    helper = "    pub fn right(text: &str) -> String {\n        text.to_lowercase()\n    }\n}\n"
+    module = f"{_NEW.removesuffix(chr(10))[:-1]}{helper}"
+    red_tree, red = _red(made, base, {"src/lib.rs": _SHOUT + module})
+    assert (red["product_changed"], red["all_tests_fail"]) == ([], True), red
+    promise = Promise(red=red, baseline=baseline, scope=("src/lib.rs",), repeats=1)
+    slug = _SLUG.replace("text.to_lowercase()", "tests::right(text)")
+    tree = made.tree({"src/lib.rs": _SHOUT + slug + module})
+    green, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=tree)
+    assert (green["all_tests_pass"], green["no_regressions"]) == (False, False)
+    assert "tests" in green["failing_text"], green["failing_text"]
+
+
 def test_no_mutant_is_drawn_in_tests_inside_of_the_product(crate):
     made, _, _ = crate
     tree = made.tree({"src/lib.rs": _SHOUT + _SLUG + _NEW})

@@ -107,8 +107,8 @@ def age(folder: Path, then: float) -> None:
     A used checkout is none the worse for it: what nobody has touched before counts as untouched.
     """
     before = scan(folder, closely=True)
-    own = [folder / name for name, look in before.items() if not is_link(look)]
-    for path in (*own, *_of_clone(folder)):
+    named = (folder / name for name, look in before.items() if not is_link(look))
+    for path in (*named, *_of_clone(folder)):
         os.utime(path, (then, then))
     used = _LENT.get(folder)
     if used is not None:

@@ -47,13 +47,14 @@ RUSTC_BOOTSTRAP=1 exec "$program" -Z unstable-options --format json "$@" < /dev/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """What cargo makes one test program of: its root file, its package's folder, and how to choose it alone."""
+    """What cargo makes one test program of: its root file, its package's folder, how to choose it alone; is it linked?"""
 
     root: str
     package: str
     harness: bool
     manifest: Mapping[str, str]
     choice: tuple[str, ...] = ()
+    linked: bool = False
 
 
 def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
@@ -69,19 +70,22 @@ def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
         drawn = drawn_outcomes()
         before = _plant(targets, ground.checkout, word, drawn)
         try:
-            built = _build(plan, ground, env, ask.timeout_s, targets)
+            judging = ground.built is None and (not ask.tests or ask.seed is not None)  # no stub, no mutant
+            plainly = judging and _is_used_by_nothing_else(targets)
+            built = _build(plan, ground, env, ask.timeout_s, targets, plainly=plainly)
         finally:
             for path, data in before.items():
                 (ground.checkout / path).write_bytes(data)
         records = list(_records(built.text))
-        programs = dict(_programs(records, ground))
+        errors = _errors(records, ground)
+        broken = {one.id for one in errors} if plainly else ()
+        programs = {root: one for root, one in _programs(records, ground) if root not in broken}
         kept = [one for one in targets if one.root in programs]
         sessions = list(_sessions(plan, ground, kept, programs, word=word, ask=ask, env=env))
     expected: dict[str, Outcome] = {}
     for target in targets:
         if target.harness and target.root in programs:
             expected |= {f"{target.root}::{word}::{name}": outcome for name, outcome in drawn.items()}
-    errors = _errors(records, ground)
     problems = [problem for session in sessions for problem in session.problems]
     problems += _lost(targets, programs, errors, ask.tests)
     if not programs and not errors:
@@ -137,6 +141,7 @@ def _targets(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> lis
                 found[root] = _Target(
                     root=root, package=folder, harness=target["name"] not in bare, manifest=manifest,
                     choice=("--package", str(package["name"]), *_choice(target)),
+                    linked=bool({"cdylib", "dylib", "staticlib"} & set(target["kind"])),
                 )  # fmt: skip
     return list(found.values())
 
@@ -164,10 +169,24 @@ def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping
     return before
 
 
+def _is_used_by_nothing_else(targets: Sequence[_Target]) -> bool:
+    """Whether a library is built for its own tests alone, and nothing shows that users can build it; linking may need more."""
+    packages = [one.choice[:2] for one in targets]
+    return not any(one.linked for one in targets) and any(
+        one.choice[2:] == ("--lib",) and packages.count(one.choice[:2]) == 1 for one in targets
+    )
+
+
 def _build(
-    plan: TestPlan, ground: TestSandbox, env: Mapping[str, str], timeout_s: float, targets: Sequence[_Target]
+    plan: TestPlan,
+    ground: TestSandbox,
+    env: Mapping[str, str],
+    timeout_s: float,
+    targets: Sequence[_Target],
+    *,
+    plainly: bool,
 ) -> Completed:
-    """Build what `cargo test` would run; a target that does not compile leaves the others alone."""
+    """Build what `cargo test` would run, and libraries `plainly`, as users have them; what does not compile stays alone."""
     given = list(plan.command[2:])
     kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
 
@@ -178,15 +197,15 @@ def _build(
             space = replace(space, writable_paths=(*space.writable_paths, ground.built))
         return ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
 
-    done = build("build", "--profile=test", "--tests", "--keep-going")
+    words = ("build", "--profile=test", "--tests", *(("--lib",) if plainly else ()))
+    done = build(*words, "--keep-going")
     if done.exit_code == 0 or _TOO_OLD not in done.text:
         return done
-    done = build("build", "--profile=test", "--tests")
+    done = build(*words)
     if done.exit_code == 0:
         return done
-    return _joined(
-        [build("test", "--no-run", *one.choice) for one in targets]
-    )  # `build --lib` would make no test program
+    alone = [("test", "--no-run", *one.choice) for one in targets]  # `build --lib` would make no test program
+    return _joined([build(*one) for one in (*alone, *((("build", "--profile=test", "--lib"),) if plainly else ()))])
 
 
 def _joined(parts: Sequence[Completed]) -> Completed:
