@@ -11,6 +11,7 @@ import pytest
 from agentforge.pipeline.examination.examiner_run import edited_lines
 from agentforge.pipeline.examination.settlement import (
     disputed,
+    example_rows,
     file_in,
     measured_rows,
     place_beside,
@@ -162,3 +163,16 @@ def test_the_lines_that_a_change_edited_are_those_of_the_text_before_it(tmp_path
     after.write_text("a = 1\nb = 5\nc = 3\nnew = 0\nd = 4\n")
     assert edited_lines(before, after) == [2, 3]
     assert edited_lines(tmp_path / "created.py", after) == []
+
+
+def test_a_second_reader_is_told_what_a_call_with_values_near_it_gives_and_gave() -> None:
+    near: dict[str, Any] = {
+        "call": "slug('A_b')", "example": "A slug of 'A_b' is 'a-b', too.", "got": "'a_b'", "was": "'A_b'",
+        "near": [{"kind": "value", "value": "'a-b'"}],
+    }  # fmt: skip
+    other = {**near, "near": [{"kind": "value", "value": "'b'"}]}
+    first, second = example_rows([near, other], _REQUEST)
+    assert disputed([first, second]) == [first, second] and first["test"] != second["test"]
+    assert all(one in str(first["code"]) for one in ("slug('A_b')", "'a_b'", "'A_b'", near["example"]))
+    ruled = ruled_rows([first], json.dumps({"verdicts": [{"test": "1", "verdict": "mistaken", "why": "x"}]}), _REQUEST)
+    assert [row["verdict"] for row in example_rows([near, other], _REQUEST, ruled)] == ["dropped", "disputed"]

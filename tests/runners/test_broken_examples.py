@@ -109,3 +109,14 @@ def test_of_two_new_results_of_one_call_the_one_that_fails_is_for_whoever_reads_
     request = "`slug('A_b')` is 'a-b'. `slug('A_b')` is 'a+b'."
     assert tried(request, UNDERSCORE) == {"conditional": 1}
     assert tried(request, HONEST) == {"failed": 2}
+
+
+def test_what_held_at_the_base_behind_the_calls_before_it_is_for_whoever_reads_the_request_as_a_result_of_the_base(
+    project,
+):
+    made = project({"kit.py": HONEST, "tests/test_kit.py": "def test_it(): pass\n"})
+    request = "`mark('_')` and then `slug('A_b')` gives 'a-b'."
+    (wanted,) = examples_of(request, 0, len(request), claims)
+    base, tree = made.tree(), made.tree({"kit.py": HONEST.replace("MARKS.append(sign)", "pass")})
+    verdict = check_claims(made.rig(), tree, [replace(wanted, asked=True)], symbols=SYMBOLS, base_tree=base)
+    assert [one.row["before"] for one in verdict.complaints] == ["passed"] and not verdict.conditional

@@ -53,15 +53,20 @@ class _Server:
 
     def __post_init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="agentforge-warm-")
-        atexit.register(self._folder.cleanup)
         self._path = str(Path(self._folder.name) / "socket")
         self._process = subprocess.Popen(
             [sys.executable, str(_SERVER), self._path], env={"PATH": os.environ["PATH"], **self.env}, cwd=self._folder.name,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert self._process.stdout is not None and self._process.stdin is not None
-        atexit.register(self._process.stdin.close)
+        atexit.register(self.close)
         assert self._process.stdout.readline() == b"ready\n", "the server of warm processes did not start"
+
+    def close(self) -> None:
+        """End the server: it reads to the end of its standard input."""
+        with self._process:
+            pass  # its pipes are closed, and it is waited for
+        self._folder.cleanup()
 
     def run(
         self, arguments: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: bytes, timeout_s: float

@@ -68,7 +68,7 @@ PYTHON: list[tuple[str, Kinds]] = [
     # placeholders
     ("`f(..., 1)` gives 3 and `g([1, ...])` gives [2]", {}),
     ("`g(1)` gives `[1, ..., 9]`", {}),
-    ("`get('x')` gives 'unknown property: KEY' where the key is not there", {"get('x') -> 'unknown property: KEY'": "conditional"}),
+    ("`get('x')` gives 'unknown property: KEY' where the key is not there", {}),
     ("`hello('Ann')` is 'Hello <name>'", {"hello('Ann') -> 'Hello <name>'": "conditional"}),
     ("`read('f')` gives 'reading {path}', with the path in it", {"read('f') -> 'reading {path}'": "conditional"}),
     ("`shorten('abcdef', 3)` gives 'abc...'", {"shorten('abcdef', 3) -> 'abc...'": "conditional"}),

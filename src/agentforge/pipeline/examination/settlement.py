@@ -12,12 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.agent import last_artifact_in
+from agentforge.pipeline.ledger.promises import key_of
 from agentforge.pipeline.model.stage import Json, items
 
 DISPUTED = "disputed"
 _READ_BY_A_PROGRAM = (
     "(A program read this example in the request, and tried the call by itself. It may need what stands beside it there, or tell "
     "of what was so before the change.)"
+)
+_NEAR = (
+    "(A program found this call and values close to it in the request, and made the call. It does not know which of them is its "
+    "result, or whether one is: `{call}` gives {got} now{was}.)"
 )
 _MOST = 24
 _RULINGS = {"demanded": "contradicts", "open": "open", "mistaken": "dropped"}
@@ -62,7 +67,7 @@ def example_rows(examples: Sequence[Json], request: str, known: Sequence[Json] =
     """Rows for examples of the request that fail, and of which no measurement says whether it demands them.
 
     Args:
-        examples: {call, example, got, before} of each; before is "passed" or "".
+        examples: {call, example, got, before} of each, before is "passed" or ""; or {call, example, got, was, near}.
         request: the words around them.
         known: the rows of an earlier measurement.
     Returns:
@@ -73,16 +78,23 @@ def example_rows(examples: Sequence[Json], request: str, known: Sequence[Json] =
     for example in examples[:_MOST]:
         row: Row = {
             "test": example_name(example), "says": _line_with(str(example.get("call")), request),
-            "code": f"{example.get('example')}\n{_READ_BY_A_PROGRAM}", "held": False, "got": f"it is {example.get('got')}",
+            "code": f"{example.get('example')}\n{_said_of(example)}", "held": False, "got": f"it is {example.get('got')}",
             "before": example.get("before"), "unchecked": "", "example": True,
         }  # fmt: skip
         out.append({**row, **rulings.get(row["test"], {"verdict": DISPUTED, "why": ""})})
     return tuple(out)
 
 
+def _said_of(example: Json) -> str:
+    if not example.get("near"):
+        return _READ_BY_A_PROGRAM
+    was = f", and gave {example.get('was')} before the change" if example.get("was") else ""
+    return _NEAR.format(call=example.get("call"), got=example.get("got"), was=was)
+
+
 def example_name(example: Json) -> str:
     """The name under which an example stands among the tests."""
-    return f"example: {example.get('call')}"
+    return f"example: {key_of(example)}"
 
 
 def _rulings_of(known: Sequence[Json]) -> dict[object, Row]:

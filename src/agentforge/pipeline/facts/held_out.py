@@ -19,7 +19,7 @@ from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.entries import context_of, ledger_of
 from agentforge.pipeline.ledger.placement import standing_examples
-from agentforge.pipeline.ledger.promises import claims_of_asks, decided
+from agentforge.pipeline.ledger.promises import chosen_results, claims_of_asks, decided, near_groups
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
@@ -86,7 +86,7 @@ def claims_of(state: RunState) -> tuple[Claim, ...]:
     spec = state.work.artifacts.get("spec", {})
     reader = _reader(spec)
     asks = ledger_of(state)
-    found: list[Claim] = [*claims_of_asks(state, reader)]
+    found: list[Claim] = [*claims_of_asks(state, reader), *chosen_results(state)]
     for text in standing_examples(state):
         requirement = _requirement_of(text, spec)
         found += [
@@ -147,6 +147,7 @@ def outside_facts(
         return unmeasured("the tests do not pass yet")
     red = state.work.facts.get("red", {})
     tests = items(red.get("tests"))
+    rig = bounded_rig(state, runtime)
     given = Outside(
         claims=claims_of(state),
         symbols=symbols_of(product_symbols(state.work.artifacts.get("spec", {}))),
@@ -156,8 +157,9 @@ def outside_facts(
         edits=edits,
         request=state.brief.request,
         seed=seed,
+        near=near_groups(state, claims if rig.plan.language == "python" else claims_javascript),
     )
-    return measure_outside(bounded_rig(state, runtime), given, base_tree=state.work.trees["baseline"], tree=tree)
+    return measure_outside(rig, given, base_tree=state.work.trees["baseline"], tree=tree)
 
 
 def mentioned(value: object) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import ModuleType
 
@@ -11,29 +11,43 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.ledger.entries import examples_of, ledger_of
+from agentforge.pipeline.ledger.nearness import groups_in
 from agentforge.pipeline.ledger.placement import left_out, placed
 from agentforge.pipeline.model.effects import Ask
 from agentforge.pipeline.model.rollback import reopens
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.near_results import NearGroup
 
 WRONG_TODAY, STAYS = "it is what is wrong today", "it must stay"
 NOT_ALONE, ALONE = "it needs what stands beside it", "it must hold by itself"
 OTHER_RESULT = "the other result is right"
+RIGHT = "yes, it is right"
+_OFFERED = 3
+"""Values that are offered as the result of a call."""
 _KEY, _EXAMPLE = "stated", "example"
 
 
 def undecided_examples(state: RunState) -> list[Json]:
     """The examples of the request that fail in GREEN's tree, and of which no measurement says whether the request demands that.
 
-    They are those that held at the base, and those beside which other code stands. Left out is what a human was asked about, and
+    They are those that held at the base, those beside which other code stands, and calls whose result may be another one that
+    stands near them (`verification.examples.near_results`). Left out is what a human was asked about, and
     what held at the base where the request names the new result close to it: it speaks of both, so the first is a report.
     """
     held_out = judged(state.work.facts, {}).get("held_out") if ledger_of(state) else None
-    rows = (
-        [*items(held_out.get("complaints")), *items(held_out.get("conditional"))] if isinstance(held_out, dict) else []
-    )
-    return [row for row in rows if not answered(state, str(row.get("call"))) and not _corrected(state, row)]
+    if not isinstance(held_out, dict):
+        return []
+    rows = [*items(held_out.get("complaints")), *items(held_out.get("conditional"))]
+    calls = {_squeezed(str(row.get("call"))) for row in rows}
+    rows += [row for row in items(held_out.get("near")) if _squeezed(str(row.get("call"))) not in calls]
+    return [row for row in rows if not answered(state, key_of(row)) and not _corrected(state, row)]
+
+
+def key_of(row: Json) -> str:
+    """Names an example that is undecided: its call, and the value that stands near it where nothing else was read."""
+    near = items(row.get("near"))
+    return f"{row.get('call')} near {near[0].get('value')}" if near else str(row.get("call"))
 
 
 _NEAR = 2
@@ -60,7 +74,11 @@ def doubtful(state: RunState, rows: Sequence[Json], *, stage: str) -> Ask | None
         rows: of `undecided_examples`.
         stage: at which the run waits for the answer.
     """
-    wanted = [_question(row, stage) for row in rows if not answered(state, str(row.get("call")))]
+    wanted = [
+        _question_near(row, stage) if row.get("near") else _question(row, stage)
+        for row in rows
+        if not answered(state, key_of(row))
+    ]
     return replace(wanted[0], also=tuple(wanted[1:])) if wanted else None
 
 
@@ -107,6 +125,63 @@ def _question(row: Json, stage: str) -> Ask:
             fixed(keeps, "The model writes the implementation again, and this example has to hold."),
         ),
     )
+
+
+def _question_near(row: Json, stage: str) -> Ask:
+    """Which of the values that stand near a call is its result: each is an answer."""
+    key, near = key_of(row), items(row.get("near"))[:_OFFERED]
+    was = f", and gave {row.get('was')} before the change" if row.get("was") else ""
+    return Ask(
+        stage=stage,
+        kind="question",
+        reason="a value stands near a call of the request, and the call gives another one",
+        question=f"The request says: {row.get('example')!r}. {row.get('call')} gives {row.get('got')} now{was}. Is that right?",
+        context=(
+            ("key", f"{_KEY}:{key}"),
+            (_KEY, key),
+            (_EXAMPLE, row.get("example", "")),
+            ("near", near),
+            ("source", row.get("source")),
+            reopens("green", unless=RIGHT),
+        ),
+        choices=(
+            fixed(RIGHT, "The task continues, and the report names both."),
+            *(
+                fixed(_must(one), "The model writes the implementation again, and this result has to come.")
+                for one in near
+            ),
+        ),
+    )
+
+
+def _must(value: Json) -> str:
+    return f"it must {'raise' if value.get('kind') == 'error' else 'give'} {value.get('value')}"
+
+
+def chosen_results(state: RunState) -> Iterator[Claim]:
+    """The results that a human chose among the values near a call."""
+    for one in state.people.escalations.values():
+        for value in items(one.context.get("near")):
+            if one.resolution is not None and one.resolution.text == _must(value):
+                source, result = str(one.context.get("source")), str(value.get("value"))
+                returns, raises = ("", result) if value.get("kind") == "error" else (result, "")
+                yield Claim(call=source, returns=returns, raises=raises, asked=True, firm=True)
+
+
+def near_groups(state: RunState, reader: ModuleType) -> list[NearGroup]:
+    """The calls of the request with what stands near them; nothing that a human left out or spoke of otherwise.
+
+    Args:
+        reader: `claims` or `claims_javascript`.
+    """
+    gone, spoken = left_out(state), _spoken(state)
+    left = [entry for entry in ledger_of(state) if entry.number in gone]
+    return [
+        group
+        for group in groups_in(state.brief.request, reader)
+        if not any(entry.start <= group.start < entry.end for entry in left)
+        and not any(_squeezed(one.text) in spoken for one in group.calls)
+    ]
 
 
 def claims_of_asks(state: RunState, reader: ModuleType) -> tuple[Claim, ...]:

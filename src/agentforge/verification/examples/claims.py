@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agentforge.verification.examples.prose import EXCEPTION, GOES_ON, START, said_in, unbroken
+from agentforge.verification.examples.prose import EXCEPTION, START, goes_on, said_in, unbroken
 
 BUILTINS = frozenset(
     {
@@ -252,14 +252,14 @@ def literal_at_start(text: str) -> str:
     bare = text.removeprefix("`")
     small = _SPELT_SMALL.match(bare)
     if small is not None:
-        return "" if GOES_ON.match(bare[small.end() :]) else _SMALL[small.group()]
+        return "" if goes_on(bare[small.end() :]) else _SMALL[small.group()]
     if quoted and "`" in bare and is_literal(bare.partition("`")[0]):
         return bare.partition("`")[0].strip()
     for end in range(len(bare), 0, -1):
         piece, after = bare[:end], bare[end : end + 1]
         complete = piece[-1] not in " \t.," and not (after.isalnum() or after in ("_", "(", "["))
         if complete and is_literal(piece):
-            return "" if GOES_ON.match(bare[end:]) else piece
+            return "" if goes_on(bare[end:]) else piece
     return ""
 
 

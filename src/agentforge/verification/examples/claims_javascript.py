@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentforge.languages.javascript.source import broken, replaced, span, unwrapped
 from agentforge.verification.examples.claims import Claim
-from agentforge.verification.examples.prose import EXCEPTION, GOES_ON, START, said_in, unbroken
+from agentforge.verification.examples.prose import EXCEPTION, START, goes_on, said_in, unbroken
 from agentforge.workspace.code.symbols import parse_tree
 
 if TYPE_CHECKING:
@@ -71,10 +71,15 @@ def claim_of(value: Mapping[str, Any]) -> Claim:
 
 
 def names_of(call: str) -> tuple[str, ...]:
-    """The free names of a call that the language does not bring along, in order."""
+    """The free names of a call that the language does not bring along, in order; what it binds as a parameter is not free."""
     root = _expression(call)
     nodes = root.find_all(kind="identifier") if root is not None else []
-    return tuple(dict.fromkeys(one.text() for one in nodes if one.text() not in _GLOBALS))
+    bound = (
+        {one.text() for kind in root.find_all(kind="formal_parameters") for one in kind.children()}
+        if root is not None
+        else set()
+    )
+    return tuple(dict.fromkeys(one.text() for one in nodes if one.text() not in _GLOBALS | bound))
 
 
 def literal_source(text: str) -> str | None:
@@ -124,7 +129,7 @@ def _call_at_end(text: str) -> str | None:
 
 
 def _literal_at_start(text: str) -> str | None:
-    """The longest start of a text that is a literal and ends where a word could end, as Python source."""
+    """The literal with which a text begins, as Python source; None where there is none."""
     bare = text.removeprefix("`")
     if text.startswith("`") and "`" in bare:
         quoted = literal_source(bare.partition("`")[0])
@@ -136,7 +141,7 @@ def _literal_at_start(text: str) -> str | None:
             continue
         value = literal_source(piece)
         if value is not None:
-            return None if GOES_ON.match(bare[end:]) else value
+            return None if goes_on(bare[end:]) else value
     return None
 
 

@@ -106,15 +106,20 @@ def claim_looks(
         if wrong and claim.steps and _holds_after_steps(rig, tree, claim, symbols, edits):
             looks.append(Look(claim=claim, note=after_steps(claim)))
             continue
-        looks.append(_look(claim, answer, wrong, before, claims=claims, symbols=symbols))
+        stood = bool(wrong and claim.steps) and _holds_after_steps(rig, base_tree, claim, symbols, NO_EDITS)
+        looks.append(_look(claim, answer, wrong, before, claims=claims, symbols=symbols, stood=stood))
     return looks
 
 
 def _look(
     claim: Claim, answer: CallResult, wrong: str, before: Sequence[CallResult], *, claims: Sequence[Claim],
-    symbols: Sequence[Symbol],
+    symbols: Sequence[Symbol], stood: bool,
 ) -> Look:  # fmt: skip
-    """What came of a claim, and what its failure means beside what the base gives and the request says else of the call."""
+    """What came of a claim, and what its failure means beside what the base gives and the request says else of the call.
+
+    Args:
+        stood: whether it held at the base once the calls before it were made.
+    """
 
     def given(one: Claim, answers: Sequence[CallResult]) -> bool:
         return any(not judge(one, found, symbols) for found in answers)
@@ -122,7 +127,7 @@ def _look(
     otherwise = (
         any(given(one, [answer]) and not given(one, before) for one in rivals(claim, claims)) if wrong else False
     )
-    unchecked = undecided(claim, held=given(claim, before), otherwise=otherwise) if wrong else ""
+    unchecked = undecided(claim, held=stood or given(claim, before), otherwise=otherwise) if wrong else ""
     got = told_of(answer.value, answer.raised, answer.message)
     return Look(claim=claim, wrong=wrong, unchecked=unchecked, got=got)
 

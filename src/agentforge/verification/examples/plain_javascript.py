@@ -96,7 +96,7 @@ def node_looks(
             looks.append(Look(claim=claim, note=after_steps(claim)))
             continue
         unsure = bool(wrong) and claim.asked and not claim.firm
-        held = unsure and _held(rig, base_tree, claim, claim.call, symbols)
+        held = unsure and any(_held(rig, base_tree, claim, one, symbols) for one in (claim.call, claim.steps) if one)
         otherwise = unsure and any(
             not _wrong(one, answer) and not _held(rig, base_tree, one, one.call, symbols)
             for one in rivals(claim, claims)

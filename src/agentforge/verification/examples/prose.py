@@ -15,9 +15,9 @@ EXCEPTION = re.compile(
     r"(?:(?:raises?|throws?)\s+)?(?:an?\s+)?`?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit|Interrupt|StopIteration))\b"
 )
 START = re.compile(r"(?<![\w.'\"])[A-Za-z_]")
-GOES_ON = re.compile(
-    r"\s*(?:[+*/%]|-\s*\d|\.\d)|\s+(?!(?:and|or|but|then|because|since|if|when|while|as|not|for|so|whereas|instead|with|where)\b)[A-Za-z]"
-)
+_CALCULATES = re.compile(r"\s*(?:[+*/%]|-\s*\d|\.\d)")
+_WORD = re.compile(r"\s+[^\W\d_]")
+_JOINED = re.compile(r"(?:\s+[^\W\d_]+){1,3}\s+(?:[`'\"\[{(\d-]|[A-Za-z_$][\w$.]*\()")
 _QUOTED = re.compile(r"(?<!\w)'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
 _JOINT = re.compile(r"[`,\s]*(?:\w+\s+)?`?$")
 """What may stand between two calls that share a result: signs, and one word of any language."""
@@ -53,6 +53,15 @@ def said_in(
             yield call, raising + text[match.end() :], ()
             for one in _sharing(text[: match.start()], call, call_at_end):
                 yield one, raising + text[match.end() :], (call,)
+
+
+def goes_on(rest: str) -> bool:
+    """Whether a value of a sentence is only the beginning of something: of a sum, or before words, as in "3 items".
+
+    It is whole where at most three words stand between it and the next value or call, in whatever language: "3 and `f(2)`",
+    "3 instead of 4".
+    """
+    return bool(_CALCULATES.match(rest) or (_WORD.match(rest) and not _JOINED.match(rest)))
 
 
 def _sharing(text: str, call: str, call_at_end: Callable[[str], str | None]) -> list[str]:

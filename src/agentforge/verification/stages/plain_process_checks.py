@@ -15,6 +15,8 @@ from agentforge.verification.counterexamples.null_implementations import hollow_
 from agentforge.verification.counterexamples.patience import impatient
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
+from agentforge.verification.examples.near_calls import near_facts
+from agentforge.verification.examples.near_results import NearGroup
 from agentforge.verification.examples.plain_check import check_claims
 from agentforge.verification.examples.plain_javascript import check_javascript
 from agentforge.verification.examples.rerun_assertions import assertions_of, repeat_assertions, repeated_in_node
@@ -22,7 +24,7 @@ from agentforge.verification.examples.suite_claims import Asserted
 from agentforge.verification.examples.verdicts import Verdict
 from agentforge.verification.stages.product_files import product_files
 
-_VERSION = 10
+_VERSION = 11
 _NEW_TESTS_S = 10.0  # what new tests are thought to take where the suite of the base is quicker
 _HOLLOW = "passes though every changed function returns a wrong value: it does not test the change"
 
@@ -40,6 +42,7 @@ class Outside:
         edits: what the suite's runs got instead of the tree's own files (frozen tests, the base's configuration).
         request: its words; a table of answers that it spells out is what it asks for.
         seed: chooses among the suite's assertions.
+        near: calls of the request with the values that stand near them.
     """
 
     claims: Sequence[Claim] = ()
@@ -50,6 +53,7 @@ class Outside:
     edits: Edits = field(default=NO_EDITS)
     request: str = ""
     seed: int = 1
+    near: Sequence[NearGroup] = ()
 
     @property
     def depending(self) -> list[str]:
@@ -71,7 +75,7 @@ def measure_outside(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> d
         "firm": [[one.firm, one.insisted] for one in given.claims], "beside": [[*one.beside, one.steps] for one in given.claims],
         "targets": sorted(given.targets), "guards": sorted(given.guards), "request": given.request, "edits": given.edits.digest,
         "symbols": [[one.name, one.file, one.signature] for one in given.symbols], "sandbox": rig.confinement,
-        "content": sorted(given.content),
+        "content": sorted(given.content), "near": [[one.start, one.sentence] for one in given.near],
     }  # fmt: skip
     key = {"outside": digest_value(key)}  # what is held out stands in no file but the log
     known = rig.cache.recall(key) if rig.cache is not None else None
@@ -103,7 +107,8 @@ def _measured(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[st
         rig, base_tree=base_tree, tree=tree, changed=changed, assertions=assertions, request=given.request,
         proved=proved_callables(hidden, assertions),
     )  # fmt: skip
-    return _facts(verdict, (*again, *looked_up), hollow)
+    near = _near(rig, given, verdict, base_tree=base_tree, tree=tree)
+    return _facts(verdict, (*again, *looked_up), hollow, near)
 
 
 def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[str, Any]:
@@ -112,7 +117,8 @@ def _elsewhere(rig: Rig, given: Outside, *, base_tree: str, tree: str) -> dict[s
     if rig.plan.language == "javascript":
         verdict = check_javascript(rig, tree, given.claims, symbols=given.symbols, base_tree=base_tree)
         again = repeated_in_node(rig, tree, (*given.targets, *given.guards), seed=given.seed)
-        return _facts(verdict, again, _hollow(rig, given, changed, base_tree=base_tree, tree=tree))
+        near = _near(rig, given, verdict, base_tree=base_tree, tree=tree)
+        return _facts(verdict, again, _hollow(rig, given, changed, base_tree=base_tree, tree=tree), near)
     facts = unmeasured(f"no checks outside the test runner for {rig.plan.language}")
     if rig.plan.runner != "junit":
         facts["tests_too_weak"] = _weak(_hollow(rig, given, changed, base_tree=base_tree, tree=tree))
@@ -163,7 +169,16 @@ def _types(assertions: Sequence[Asserted]) -> dict[str, str]:
     return {one.call.partition("(")[0].rpartition(".")[2]: type(literal(one.returns)).__name__ for one in told}
 
 
-def _facts(verdict: Verdict, again: Sequence[str], hollow: Sequence[str]) -> dict[str, Any]:
-    held_out = verdict.value()
+def _near(rig: Rig, given: Outside, verdict: Verdict, *, base_tree: str, tree: str) -> list[dict[str, Any]]:
+    """What stands near calls of the request and may be unmet; a tree that fails an example is not worth it."""
+    if verdict.failed or not given.near:
+        return []
+    return near_facts(rig, given.near, symbols=given.symbols, base_tree=base_tree, tree=tree)
+
+
+def _facts(
+    verdict: Verdict, again: Sequence[str], hollow: Sequence[str], near: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    held_out = {**verdict.value(), **({"near": [*near]} if near else {})}
     held_out["failed"] += [{"requirement": "", "text": text} for text in again]
     return {"held_out": held_out, "tests_too_weak": _weak(hollow)}
