@@ -41,7 +41,9 @@ EXIT_INTERRUPTED = 130
 
 
 class AgentForgeError(Exception):
-    """Base of all deliberate errors.
+    """Something went wrong for which there is no slug of its own; it may be a defect of AgentForge.
+
+    The base of all errors that AgentForge raises on purpose.
 
     Args:
         message: what happened, to which thing.
@@ -129,13 +131,13 @@ class ModelError(AgentForgeError):
 
 
 class ModelAuthError(ModelError):
-    """401 or 403: the key is missing, wrong, or may not use this model."""
+    """The provider answers 401 or 403: the key is missing, wrong, or may not use this model."""
 
     slug = "model-auth"
 
 
 class ModelNotFound(ModelError):
-    """404: the provider has no such model or path."""
+    """The provider answers 404: it has no such model or path."""
 
     slug = "model-not-found"
 
@@ -148,20 +150,20 @@ class ContextTooLong(ModelError):
 
 
 class ModelRequestRejected(ModelError):
-    """Any other 4xx."""
+    """The provider refuses the request with any other 4xx."""
 
     slug = "model-request"
     retryable = False
 
 
 class ModelRateLimited(ModelError):
-    """429 after all tries."""
+    """The provider still answers 429 after all tries."""
 
     slug = "rate-limited"
 
 
 class ModelUnavailable(ModelError):
-    """5xx, no connection, or a time-out, after all tries."""
+    """The provider answers 5xx, cannot be reached, or takes too long, after all tries."""
 
     slug = "model-unavailable"
 
@@ -185,7 +187,7 @@ class ModelReplyEndless(ModelError):
 
 
 class LimitReached(AgentForgeError):
-    """A limit of steps, tokens, money or time."""
+    """The task reached a limit of steps, tokens, money or time."""
 
     slug = "limit"
     exit_code = 6

@@ -53,7 +53,6 @@ def cut_middle(text: str, *, limit: int, note: str = "") -> str:
             the omitted lines.
     Returns:
         `text` unchanged when it fits, else head + "... N lines omitted (A-B of ALL) ..." + tail (2:1).
-    Source: seed 001 section 3.5, "Files: first/last N lines".
     """
     if count_tokens(text) <= limit:
         return text

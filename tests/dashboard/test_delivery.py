@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentforge.dashboard.overview import analysis_of, card_of
+from agentforge.dashboard.page_templates import page
 from agentforge.events.state.run_state import RunState
 from tests.support.run_states import run_state
 
@@ -39,6 +40,13 @@ def test_a_delivery_is_told_with_what_it_did_not_show() -> None:
     assert [(row["tests"], row["lines"]) for row in card["proved"]] == [(["t.py::a", "t.py::b"], 3), ([], None)]
     assert [held for held, _ in card["checks"]] == [True, False, True, False, True]
     assert [row["mutant"] for row in card["survivors"]] == ["a"]
+
+
+def test_an_assumption_without_an_alternative_and_lines_outside_of_functions_are_drawn() -> None:
+    report = {**REPORT, "untested": [{"path": "kit.py", "lines": "3-4"}]}
+    drawn = bytes(page("delivery.html", card=card_of(state(artifacts={"deliver": report}))).body).decode()
+    assert "ASCII" in drawn
+    assert "kit.py:3-4" in drawn
 
 
 def test_without_a_ledger_the_requirements_are_what_is_proved() -> None:

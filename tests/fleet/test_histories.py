@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +21,15 @@ _FAULTS = Faults(
     lost_answer=0.12, refused=0.03, killed=0.008, frozen=0.01, away=0.002, drift=0.3, clock_jumps=0.005, until=200.0
 )
 _END_S = 3000.0
+_OPEN: list[Database] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Let go of every database that was played on."""
+    yield
+    while _OPEN:
+        _OPEN.pop().close()
 
 
 def _played(
@@ -31,7 +40,9 @@ def _played(
     kind: Any = Recorder,
     until: float = _END_S,
 ) -> World:
-    world = World(seed, database or open_database("sqlite://"), faults=faults, kind=kind)
+    database = database or open_database("sqlite://")
+    _OPEN.append(database)
+    world = World(seed, database, faults=faults, kind=kind)
     world.play(until)
     return world
 

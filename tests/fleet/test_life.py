@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -84,7 +85,8 @@ def test_a_day_in_the_life_of_a_queue(world: Any, tmp_path: Path) -> None:
     code, out = _stopped_in_the_middle(world, log)
     assert (code, f"{poisoned}: handed back" in out) == (0, True), out
     assert not read_holder(log.parent).alive
-    job = ledger_of(world).find(poisoned)
+    with closing(ledger_of(world)) as ledger:
+        job = ledger.find(poisoned)
     assert (job.status, job.crashes) == ("queued", 0)
     kinds = [json.loads(line)["type"] for line in log.read_text().splitlines()]
     assert kinds.count("ModelCalled") == kinds.count("ModelReplied")
@@ -99,7 +101,7 @@ def _triggered(world: Any, inbox: Path) -> str:
     at = world.run("start", "What does mumble do?", "--at", "+1h", "--priority", "200", "--json")
     every = world.run("start", "What does initials do?", "--every", "daily", "--priority", "200", "--json")
     assert (at.code, every.code) == (0, 0), at.err + every.err
-    with ledger_of(world)._database.change() as connection:
+    with closing(ledger_of(world)) as ledger, ledger._database.change() as connection:
         connection.execute(sqlalchemy.text("UPDATE agentforge_schedules SET next_at = 1"))  # their time has come
     return str(queued.split()[1])
 

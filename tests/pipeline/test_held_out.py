@@ -138,6 +138,7 @@ def test_the_request_gives_one_call_two_results_and_goes_before_the_specificatio
     ("request_", "got", "left"),
     [
         ("slugify('A b') gives 'A b'. It should give 'a-b'.", "'a-b'", 0),
+        ("slugify('A b') gives 'A b'. It should give [\"a\", \"b\"].", "['a', 'b']", 0),
         ("slugify('A b') gives 'A b', which is wrong.", "'a-b'", 1),
         ("slugify('A b') gives 'A b'. One thing. Two things. Three things. It should give 'a-b'.", "'a-b'", 1),
         ("slugify('A b') gives 'A b'. It should give 'a-bc'.", "'a-b'", 1),

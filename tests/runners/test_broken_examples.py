@@ -120,3 +120,13 @@ def test_what_held_at_the_base_behind_the_calls_before_it_is_for_whoever_reads_t
     base, tree = made.tree(), made.tree({"kit.py": HONEST.replace("MARKS.append(sign)", "pass")})
     verdict = check_claims(made.rig(), tree, [replace(wanted, asked=True)], symbols=SYMBOLS, base_tree=base)
     assert [one.row["before"] for one in verdict.complaints] == ["passed"] and not verdict.conditional
+
+
+def test_a_number_that_the_base_gives_as_a_decimal_is_what_the_base_gives(project):
+    source = "from decimal import Decimal\n\n\ndef slug(text):\n    return Decimal('0.12')\n"
+    made = project({"kit.py": source, "tests/test_kit.py": "def test_it(): pass\n"})
+    request = "slug('a') gives 0.12 and should give 0.13."
+    wanted = [replace(claim, asked=True) for claim in examples_of(request, 0, len(request), claims)]
+    base, tree = made.tree(), made.tree({"kit.py": source.replace("0.12", "0.13")})
+    verdict = check_claims(made.rig(), tree, wanted, symbols=SYMBOLS, base_tree=base)
+    assert len(wanted) == 2 and not verdict.failed and not verdict.complaints

@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from agentforge.errors import LockedError
+from agentforge.proof.contents import lease_check
+from agentforge.proof.files import FolderFiles
 from agentforge.store.log.lease import Lease, read_holder
 
 NOW = "2025-12-31T10:00:00.000000Z"
@@ -88,3 +90,13 @@ def test_a_lease_that_was_lost_is_noticed(tmp_path, loss):
     with pytest.raises(LockedError, match="token 1 is old"):
         lease.check()
     lease.release()
+
+
+def test_a_kill_between_writing_and_cutting_leaves_a_lease_that_somebody_wrote(tmp_path, monkeypatch):
+    """Each content is as long as the one before it, so that no end of an older one stays behind it."""
+    monkeypatch.setattr("os.ftruncate", lambda *_: None)  # as if the process died before it
+    for leave in (Lease.abandon, lambda lease: lease.release(left="1:2:3:4 5:6:7:8"), Lease.abandon, Lease.release):
+        lease = Lease.take(tmp_path, since=NOW)
+        assert lease_check(FolderFiles(tmp_path), fence=1)[0].ok
+        leave(lease)
+        assert lease_check(FolderFiles(tmp_path), fence=1)[0].ok

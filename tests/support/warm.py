@@ -39,13 +39,13 @@ def run(
 
 
 @cache
-def _server(start: tuple[tuple[str, str], ...]) -> _Server:
+def _server(start: tuple[tuple[str, str], ...]) -> Server:
     """The server of this process for what an interpreter reads of its environment when it starts."""
-    return _Server(env=dict(start))
+    return Server(env=dict(start))
 
 
 @dataclass
-class _Server:
+class Server:
     """The other end of `warm_server.py`; it ends with this process, which holds its standard input."""
 
     env: dict[str, str]
@@ -53,15 +53,25 @@ class _Server:
 
     def __post_init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="agentforge-warm-")
-        atexit.register(self._folder.cleanup)
         self._path = str(Path(self._folder.name) / "socket")
         self._process = subprocess.Popen(
             [sys.executable, str(_SERVER), self._path], env={"PATH": os.environ["PATH"], **self.env}, cwd=self._folder.name,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         assert self._process.stdout is not None and self._process.stdin is not None
-        atexit.register(self._process.stdin.close)
+        atexit.register(self.close)
         assert self._process.stdout.readline() == b"ready\n", "the server of warm processes did not start"
+
+    def close(self) -> None:
+        """End the server: it reads to the end of its standard input."""
+        with self._process:
+            pass  # its pipes are closed, and it is waited for
+        self._folder.cleanup()
+
+    @property
+    def pid(self) -> int:
+        """The number of its process, the parent of every command."""
+        return self._process.pid
 
     def run(
         self, arguments: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: bytes, timeout_s: float

@@ -215,6 +215,20 @@ class TestSnapshots:
         assert second != first
         assert git.dirty_snapshot(index) == first
 
+    @pytest.mark.parametrize("left", [0, 9, 80, -1])
+    def test_a_private_index_that_a_power_cut_left_damaged_is_made_anew(
+        self, git: Git, repository: Path, tmp_path: Path, left: int
+    ) -> None:
+        index = tmp_path / "index"
+        first = git.dirty_snapshot(index)
+        index.write_bytes(index.read_bytes()[:left])
+        assert git.dirty_snapshot(index) == first
+        index.write_bytes(index.read_bytes()[:left])
+        git.add_worktree(tmp_path / "wt", git.head())
+        (tmp_path / "wt" / "stray.txt").write_text("nobody asked\n")
+        git.reset_files(tmp_path / "wt", first, index=index)
+        assert git.snapshot(tmp_path / "wt", index=tmp_path / "i2") == first
+
     def test_an_emptied_checkout_is_an_empty_tree(self, git: Git, repository: Path, tmp_path: Path) -> None:
         index = tmp_path / "index"
         git.dirty_snapshot(index)

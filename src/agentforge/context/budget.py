@@ -10,7 +10,7 @@ TOKEN_BUDGET = {
     "verification_status": 200,
     "available_actions": 800,
 }
-"""Tokens per section. Source: seed 001 section 3.5."""
+"""Tokens per section."""
 
 TOTAL_LIMIT = 8000
 """Tokens of a step where the settings say nothing (`context.step_tokens`); what a larger one has more is current_state's."""
@@ -36,7 +36,7 @@ def one_line(text: str, *, limit: int = 200) -> str:
 
 
 def short_error(text: str) -> str:
-    """Truncate an error to 500 characters (seed 001 section 3.5) that say how many more there are."""
+    """Truncate an error to 500 characters that say how many more there are."""
     return bounded(text, limit=ERROR_LIMIT_CHARS)
 
 

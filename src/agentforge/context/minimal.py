@@ -34,7 +34,7 @@ class StepInputs:
 
     Attributes:
         system: the stage's prompt.
-        frame: task_frame of seed 001 section 3.4: id, goal, success_criteria, phase, constraints.
+        frame: what the model is told about its task: id, goal, success_criteria, phase, constraints.
         material: stable sections of current_state (artifacts of earlier stages, impacted code).
         situation: changing sections of current_state (human answers, findings, open files, results), most important first.
         recent: last three actions: {step, action, result, summary}.
@@ -82,7 +82,7 @@ class StepContext:
 def build_step(inputs: StepInputs) -> StepContext:
     """Build the two messages of a step within the budgets.
 
-    Source: seed 001 sections 3.4 and 3.5; docs/adr/0004-stable-front.md.
+    docs/adr/0004-stable-front.md gives the reasons.
     """
     tools_cost = sum(tool_tokens(tool) for tool in inputs.tools)
     system = cut_end(inputs.system, limit=TOKEN_BUDGET["system_prompt"])

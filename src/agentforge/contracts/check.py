@@ -1,4 +1,4 @@
-"""Judging an artifact by its contract: schema and every rule, all failures at once (seed 001 section 2.3)."""
+"""Judging an artifact by its contract: schema and every rule, all failures at once."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ STAGE_OF: Mapping[str, str] = {
     "deliverable": "refactor",
     "delivery_report": "deliver",
 }
-"""The builtin contracts in the order of the stages that produce them (seed 001 section 2.1)."""
+"""The builtin contracts in the order of the stages that produce them."""
 
 FIX_STAGE_OF: Mapping[str, str] = {
     "violation_analysis": "analyze",

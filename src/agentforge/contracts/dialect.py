@@ -1,4 +1,4 @@
-"""Reading a contract in the YAML dialect of seed 001 section 2.2: its head, its schema, its rules."""
+"""Reading a contract as it is written in YAML: its head, its schema, its rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ def parse_contract(text: str, *, source: str) -> Contract:
     Raises:
         ContractInvalid: names source, place and the nearest known word; also for `extends`, which needs a set
             (`catalogue.build`).
-    Source: seed 001 section 2.2.
     """
     document = read_document(text, source=source)
     if "extends" in document:

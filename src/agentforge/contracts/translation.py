@@ -1,6 +1,6 @@
 """From the contract dialect to JSON Schema 2020-12. Every mistake of the author is named with its place.
 
-The keywords of the contract dialect (seed 001 section 2.2) and how each becomes JSON Schema 2020-12.
+The keywords of the contract dialect and how each becomes JSON Schema 2020-12.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -227,12 +228,15 @@ def _started(board: Board, form: Form) -> str:
         limits=_limits(form),
         include_dirty=bool(form.get("dirty")),
     )
-    queue = Ledger(open_database(database_url(settings, environ))) if form.get("queue") else None
-    made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
-    if queue is not None:
-        queue.add(Path(made.state.identity.repo), made.state.identity.run_id)
-    else:
-        board.children.resume(repository.path, made.folder)
+    with ExitStack() as stack:
+        queue = form.get("queue") and Ledger(open_database(database_url(settings, environ)))
+        if queue:
+            stack.callback(queue.close)
+        made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
+        if queue:
+            queue.add(Path(made.state.identity.repo), made.state.identity.run_id)
+        else:
+            board.children.resume(repository.path, made.folder)
     board.ground.look_again()
     return f"/t/{repository.key}/{made.folder.name}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from agentforge.app.intake.sources import RequestSource, SourceClaim, read_source
@@ -27,11 +28,10 @@ def enqueue_source(source: RequestSource, repo: Path, *, environ: Mapping[str, s
 
     def begin() -> str:
         settings = load(repo, environ)
-        database = open_database(database_url(settings, environ))
         options = StartOptions(request=source.request, cwd=repo)
-        made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
-        Ledger(database).add(Path(made.state.identity.repo), made.state.identity.run_id)
-        database.close()
+        with closing(open_database(database_url(settings, environ))) as database:
+            made = create(options, settings=settings, environ=environ, watch=lambda _event, _state: None)
+            Ledger(database).add(Path(made.state.identity.repo), made.state.identity.run_id)
         return made.state.identity.run_id
 
     return SourceClaim(source.id, str(repo), environ).run(begin)

@@ -20,7 +20,7 @@ class TurnRules:
     """What bounds a turn.
 
     Attributes:
-        max_turns: model calls for one message of the user (seed 003, `max_turns`).
+        max_turns: model calls for one message of the user.
         stop_loops: repetitions of the same calls with the same results after which the turn ends; 0 = never.
         budget: of a request.
         fixed: tokens of a request beside its history.

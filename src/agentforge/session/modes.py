@@ -16,7 +16,7 @@ BUILD_TOOLS = (
     "todos", "memory", "web_search", "web_fetch", "git_status", "git_log", "git_show", "git_blame", "git_commit",
     "git_branch", "browser", "ask_human", "jobs", "refactor",
 )  # fmt: skip
-"""The built-in tools of seed 003, in its order, and those that it plans."""
+"""The built-in tools that a conversation offers, in the order in which a request describes them."""
 
 PLAN_TOOLS = ("submit_plan",)
 """The built-in tools that plan mode alone offers."""

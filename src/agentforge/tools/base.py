@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a tool found or did (seed 003, "structured observation").
+    """What a tool found or did.
 
     Attributes:
         summary: one line, <= 200 characters.

@@ -1,4 +1,4 @@
-"""actions.yaml: one entry for every step, in the order and the shape of seed 001 section 5.2.
+"""actions.yaml: one entry for every step, in the order in which they were made.
 
 An entry is complete when nothing can change it any more: at the end of its step, or, when the step submitted an
 artifact, with the verdict on it. `fold_action` carries the entry in the making from event to event.

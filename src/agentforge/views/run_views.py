@@ -1,16 +1,12 @@
-"""state.yaml: where the run stands now. Source: seed 001 section 3.3.
+"""state.yaml: where the run stands now.
 
 task.yaml: what the run is for. Goal, criteria and constraints stand there as soon as a verified artifact holds them.
 
-Source: seed 001 section 3.3.
+working_memory.yaml: the few last things that the next context may show.
 
-working_memory.yaml: the few last things that the next context may show. Source: seed 001 sections 3.3 and 3.4.
-
-An escalation as a file: what is asked, why, and how to answer. Source: seed 001 section 4.4.
+An escalation as a file: what is asked, why, and how to answer.
 
 The artifacts folder: where each stage's verified artifact stands and what original_request.yaml holds.
-
-Source: seed 001 section 5.1.
 
 Independent attempts of a run as people read them: each with what was measured, and which one goes on. Pure.
 """

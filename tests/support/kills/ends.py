@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.support.world import Script, World
 
-_VOLATILE = frozenset({"intake_timestamp", "duration_s", "commits", "commit", "duration_ms", "trail"})
+_VOLATILE = frozenset({"intake_timestamp", "resolved_at", "duration_s", "commits", "commit", "duration_ms", "trail"})
 _ONCE = ("StageStarted", "StageVerified", "StagePassed", "ArtifactSubmitted", "FactsGathered")
 
 

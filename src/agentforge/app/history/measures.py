@@ -1,4 +1,4 @@
-"""How the work goes: the success metrics of seed 001 part 10, from the records of all tasks of a repository.
+"""How the work goes: autonomy, pass rate and the time of people, from the records of all tasks of a repository.
 
 How many repositories were under way at the same time. Pure.
 

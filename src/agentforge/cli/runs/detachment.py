@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,9 +49,10 @@ def enqueue(
         0.
     Side effects: prints the task's id.
     """
-    database = open_database(database_url(place.settings, place.environ))  # before there is a task that nobody drives
-    result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
-    Ledger(database).add(Path(result.state.identity.repo), result.state.identity.run_id, priority=priority)
+    url = database_url(place.settings, place.environ)
+    with closing(open_database(url)) as database:  # before there is a task that nobody drives
+        result = create(options, settings=place.settings, environ=place.environ, watch=lambda _event, _state: None)
+        Ledger(database).add(Path(result.state.identity.repo), result.state.identity.run_id, priority=priority)
     if show is not None:
         show(result)
     elif form != "text":
@@ -72,11 +74,11 @@ def schedule(request: str, *, place: Place, at: str | None, every: str | None, f
     if at and every:
         raise UsageError("--at and --every cannot be used together", hint="use one of them")
     cron = cron_of(every) if every else ""
-    database = open_database(database_url(place.settings, place.environ))
-    now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here
-    first = next_time(cron, after=now.timestamp()) if cron else time_of(at or "", now=now)
     arguments = [*_given_flags(), "--", request]
-    item = Schedules(database).add(cron=cron, next_at=first, arguments=arguments, folder=place.cwd)
+    with closing(open_database(database_url(place.settings, place.environ))) as database:
+        now = datetime.fromtimestamp(database.clock(), tz=UTC)  # the clock that the workers go by, whatever is set here
+        first = next_time(cron, after=now.timestamp()) if cron else time_of(at or "", now=now)
+        item = Schedules(database).add(cron=cron, next_at=first, arguments=arguments, folder=place.cwd)
     when = datetime.fromtimestamp(item.next_at, tz=UTC).isoformat(timespec="seconds")
     line = _cron_line(cron, arguments, place) if cron else ""
     if form != "text":

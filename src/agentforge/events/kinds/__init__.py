@@ -85,7 +85,7 @@ class RunStarted(Event):
         digests: of settings, contracts, prompts, stages; versions: of agentforge, python, git.
         worktree: absolute path of the task's own worktree, outside the user's checkout.
         left_out: paths with uncommitted changes, which the base does not hold; the first of them.
-        profile: "" = the ordinary road, "small" = that of small models; grade: what the model has shown on this machine.
+        profile: "" = the ordinary way, "small" = that of small models; grade: what the model has shown on this machine.
         candidates: independent attempts at `candidates_from` and what follows up to the implementation; 1 = none.
         workflow: "" = from a request to a delivery, "fix" = repair violations, "split" = plan over repositories.
         violations: what a fix repairs, as measured at the base; after: what others must reach first, see pipeline.dependencies.
@@ -212,7 +212,7 @@ class StageReopened(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReopeningEnded(Event):
-    """Nothing came of it: the stage stands as it had passed before, and the workspace as it was then."""
+    """Nothing came of opening a stage again: it stands as it had passed before, and so does the workspace."""
 
     stage: str
     reason: str
@@ -308,7 +308,7 @@ class StagePassed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscalationRaised(Event):
-    """A human is asked. The run waits; no process need live.
+    """AgentForge asks a human. The run waits for the answer, also without a process.
 
     Attributes:
         choices: what can be answered, see events.choices; empty in logs of earlier versions.

@@ -17,7 +17,7 @@ Json = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptsStarted(Event):
-    """Runs are forked here that go on independently: the intent.
+    """AgentForge is about to fork this run into independent attempts: the intent.
 
     Attributes:
         stage: the first stage that each does on its own.
@@ -30,7 +30,7 @@ class AttemptsStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptFinished(Event):
-    """One of them came to an end.
+    """One of the independent attempts came to an end.
 
     Attributes:
         number: from 1.
@@ -56,7 +56,7 @@ class AttemptFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptChosen(Event):
-    """The attempt that goes on, by pure comparison of what was measured.
+    """AgentForge compared what was measured of the attempts, and goes on with this one.
 
     Attributes:
         number: 0 = none passed.

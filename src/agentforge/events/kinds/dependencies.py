@@ -17,7 +17,7 @@ Json = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAwaited(Event):
-    """Another run was looked at, and what is needed of it is not there.
+    """AgentForge looked at another run, and what this run needs of it is not there.
 
     Attributes:
         key: names the need within this run.
@@ -36,7 +36,7 @@ class TaskAwaited(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskArrived(Event):
-    """What was needed of another run is there.
+    """What this run needs of another one is there.
 
     Attributes:
         repo: absolute path of the other's repository.

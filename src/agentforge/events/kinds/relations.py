@@ -67,7 +67,7 @@ class Delivered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attested(Event):
-    """What was delivered was stated in the form that others read, and signed where the user has a key.
+    """AgentForge wrote a statement about the delivery that other programs can read, and signed it if the user has a key.
 
     Attributes:
         envelopes: digest of the blob with the DSSE envelopes, one JSON line for each statement.
@@ -82,7 +82,7 @@ class Attested(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunShared(Event):
-    """Whether the run reaches its remote has changed; that it goes on reaching it is not recorded again.
+    """The run reaches its remote from now on, or no longer; only the change is recorded.
 
     Attributes:
         remote: name of the git remote.
@@ -97,7 +97,7 @@ class RunShared(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationSent(Event):
-    """People were told of something, or it was tried.
+    """AgentForge told people of something, or tried to.
 
     Attributes:
         about: what they were told of: an escalation ("E1") or an end ("delivered", "failed").

@@ -95,7 +95,7 @@ def _name_of_rejected(state: RunState) -> str:
 
 
 def recent_actions(state: RunState) -> list[Mapping[str, object]]:
-    """The last three steps as single lines (seed 001 section 3.4)."""
+    """The last three steps as single lines."""
     return [_action(step) for step in state.progress.turn.recent]
 
 

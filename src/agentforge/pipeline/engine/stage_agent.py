@@ -248,7 +248,7 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
 
 
 def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int) -> dict[str, object]:
-    """task_frame of seed 001 section 3.4; the same for all steps of a stage.
+    """What the model is told about its task in each step of a stage; the same for all of them.
 
     Args:
         room: tokens of a step whose model may read files; 0 = it may not.

@@ -62,8 +62,8 @@ def _corrected(state: RunState, row: Json) -> bool:
     asks = [entry.text for entry in ledger_of(state)]
     places = [number for number, text in enumerate(asks) if str(row.get("call")) in text]
     near = [text for place in places for text in asks[max(0, place - _NEAR) : place + _NEAR + 1]]
-    said = "\n".join(near).replace(str(row.get("call")), " ")
-    named = re.escape(got.strip("'\""))
+    said = "\n".join(near).replace(str(row.get("call")), " ").replace('"', "'")
+    named = re.escape(got.replace('"', "'").strip("'"))
     return re.search(rf"(?<![\w.]){named}(?![\w.]*\w)", said) is not None
 
 

@@ -16,7 +16,7 @@ class Consent(StrEnum):
 
 
 class Mode(StrEnum):
-    """How much an agent may do without a question. Names: seed 003, "Supported approval modes"."""
+    """How much an agent may do without a question."""
 
     ON_REQUEST = "on-request"
     ON_FAILURE = "on-failure"

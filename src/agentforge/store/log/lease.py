@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -21,6 +22,8 @@ from agentforge.store.log.files import storage_error
 
 LEASE = "lease"
 _LARGEST = 4096
+_SIZE = 1024
+"""Bytes of a lease; the kernel writes so many at the start of a file wholly or not at all, whoever is killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,8 +198,13 @@ def _this_process(fence: int, since: str, *, left: str) -> Holder:
 
 
 def _encode(holder: Holder) -> bytes:
-    """The holder with its own digest, so that an alteration shows."""
+    """The holder with its own digest, so that an alteration shows; always as long, so that no end of an older one stays."""
     value = {name: getattr(holder, name) for name in Holder.__slots__}
+    room = _SIZE - len(_sealed({**value, "room": ""}))
+    return _sealed({**value, "room": " " * room})
+
+
+def _sealed(value: Mapping[str, object]) -> bytes:
     return canonical_bytes({**value, "digest": digest_value(value)}) + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""The one way in which a tool call is carried out, step by step in the order of seed 003; no tool is run around it.
+"""The one way in which a tool call is carried out, step by step and always in this order; no tool is run around it.
 
 Look up, parse, validate, hooks, approval and scope (prepare_call); execute (perform_call); hygiene, redaction, cut and
 boundary (present). The agent loop records its intent between preparing and performing.

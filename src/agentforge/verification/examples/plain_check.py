@@ -122,7 +122,7 @@ def _look(
     """
 
     def given(one: Claim, answers: Sequence[CallResult]) -> bool:
-        return any(not judge(one, found, symbols) for found in answers)
+        return any(not judge(one, found, symbols) or _other_type(one, found, symbols, answers) for found in answers)
 
     otherwise = (
         any(given(one, [answer]) and not given(one, before) for one in rivals(claim, claims)) if wrong else False

@@ -21,7 +21,8 @@ from agentforge.workspace.processes.process import Completed
 
 TIMEOUT_S = 120.0
 _OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
-_FULL = re.compile(rb"No space left on device|Disk quota exceeded|unable to write new index file")
+_ROOM = "make room on the disk, then do the same again"
+_FULL = re.compile(rb"No space left on device|Disk quota exceeded|unable to write new index file|couldn't write '")
 
 _FIXED = {
     "core.hooksPath": "/dev/null",
@@ -108,10 +109,7 @@ class GitCommand:
         if lock is not None and gave_way(lock):
             done = _finished(argv, cwd=at.work_tree, env=environment, stdin=stdin)
         if done.exit_code and (words := _FULL.search(done.stderr)):
-            raise StorageError(
-                f"git {arguments[0]} cannot write in {at.git_dir}: {os.fsdecode(words[0])}",
-                hint="make room on the disk, then do the same again",
-            )
+            raise StorageError(f"git {arguments[0]} cannot write in {at.git_dir}: {os.fsdecode(words[0])}", hint=_ROOM)
         return done
 
     def recall(self, *arguments: str, of: tuple[str, ...], unless: tuple[str, ...] = ()) -> Completed:
@@ -146,10 +144,12 @@ class GitCommand:
 
         Raises:
             RepositoryError: git refused.
+            StorageError: there is no room on the disk.
         """
         done = self.run(*arguments, at=at, stdin=stdin, extra=extra)
         if done.exit_code != 0:
-            raise refused(arguments, done)
+            error = refused(arguments, done)
+            raise StorageError(error.message, hint=_ROOM) if _is_full(self.common_dir) else error
         return done.output
 
     def line(self, *arguments: str, at: Checkout | None = None) -> str:
@@ -254,6 +254,12 @@ def refused(arguments: tuple[str, ...], done: Completed) -> RepositoryError:
     fatal = next((at for at, line in enumerate(words) if line.startswith("fatal:")), -3)  # what follows it is advice
     told = " | ".join(words[fatal:][:3])
     return RepositoryError(f"git {arguments[0]} failed ({done.exit_code}): {told or 'no message'}")
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether the disk takes nothing more; git does not always say why it could not write."""
+    found = os.statvfs(folder)
+    return not found.f_bavail or bool(found.f_files and not found.f_favail)
 
 
 def _switched_off(driver: str) -> dict[str, str]:

@@ -298,7 +298,10 @@ class Git:
         """Make the files of a worktree equal a tree exactly: ignored and untracked ones go too."""
         at = Checkout(git_dir=self.git_dir_of(worktree), work_tree=worktree, index=index)
         unlock(index)
-        self._command.output("read-tree", "--reset", "-u", tree, at=at)
+        arguments = ("read-tree", "--reset", "-u", tree)
+        if self._command.run(*arguments, at=at).exit_code != 0:  # perhaps a power cut left the index damaged
+            index.unlink(missing_ok=True)
+            self._command.output(*arguments, at=at)
         self._command.output("clean", "-ffdxq", at=at)
 
     def merge_commit_into_checkout(self, branch: str) -> None:

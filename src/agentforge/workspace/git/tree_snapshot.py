@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.errors import RepositoryError
+from agentforge.workspace.files.file_access import write_bytes
 from agentforge.workspace.git.command import Checkout, GitCommand
 from agentforge.workspace.processes.process import Completed
 
@@ -38,6 +39,10 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
     at = replace(checkout, index=index)
     _prepare_index(command, checkout, index=index)
     done = _add_all(command, at, excluded=())
+    if done.exit_code != 0:  # perhaps a power cut left it damaged; it only saves reading files
+        index.unlink(missing_ok=True)
+        _prepare_index(command, checkout, index=index)
+        done = _add_all(command, at, excluded=())
     if done.exit_code != 0 or b"embedded git repository" in done.stderr:
         embedded = _embedded_repositories(command, checkout)
         _forget(command, at, paths=embedded)
@@ -76,7 +81,7 @@ def _prepare_index(command: GitCommand, checkout: Checkout, *, index: Path) -> N
         return
     own = checkout.git_dir / "index"
     if own.exists():
-        index.write_bytes(own.read_bytes())
+        write_bytes(index, own.read_bytes())
     else:
         command.output("read-tree", "HEAD", at=replace(checkout, index=index))
 

@@ -124,6 +124,7 @@ def _set_aside(place: Place, ledger: Ledger, task: str, status: str) -> None:
 def _opened(cwd: str | None) -> tuple[Place, Database, Ledger]:
     place = open_place(cwd)
     database = open_database(database_url(place.settings, place.environ))
+    click.get_current_context().call_on_close(database.close)
     return place, database, Ledger(database)
 
 

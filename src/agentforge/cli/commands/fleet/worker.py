@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from agentforge.cli.startup.command_context import open_place
@@ -32,6 +34,6 @@ def worker(concurrency: int | None, until_empty: bool, cwd: str | None) -> int:
     worker dies, another one takes over its tasks.
     """
     place = open_place(cwd)
-    database = open_database(database_url(place.settings, place.environ))
     plan = plan_of(place.settings, concurrency=concurrency, until_empty=until_empty)
-    return Worker(database=database, environ=place.environ, plan=plan, tell=lambda line: click.echo(line)).work()
+    with closing(open_database(database_url(place.settings, place.environ))) as database:
+        return Worker(database=database, environ=place.environ, plan=plan, tell=lambda line: click.echo(line)).work()

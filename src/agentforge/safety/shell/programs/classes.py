@@ -11,7 +11,7 @@ from agentforge.safety.shell.grammar.syntax import Word
 class CommandClass(StrEnum):
     """The classes, from the harmless to the unknown; a line is as harmful as its worst part.
 
-    Source: seed 003, "command classes"; `write` and `run` are split off from `build` because they answer to other questions.
+    `write` and `run` are split off from `build` because they answer to other questions.
     """
 
     READ_ONLY = "read-only"
