@@ -225,6 +225,16 @@ def suite_of(made: Runtime, source: str) -> None:
     (made.worktree / "tests/test_slug.py").write_text(source, "utf-8")
 
 
+def test_a_whole_sentence_that_nothing_can_run_is_an_ask_and_no_example(runtime: Make) -> None:
+    prose = 'Take the first letter of every word, so that a name of three words has letters like "abc".'
+    called = "For two words slugify('A b') -> 'a-b' in all links."
+    cell = "`kit width x` prints `1`"
+    request = f"{prose}\n{called}\n\n- {cell}\n"
+    after, told = repaired(runtime(), "intake", {"examples": [prose, called, cell]}, request=request)
+    assert after["examples"] == [called, cell]
+    assert told == ["sentence"]
+
+
 def test_tests_are_known_by_the_names_that_the_runner_reports(runtime: Make) -> None:
     made = runtime()
     suite_of(made, "class TestSlug:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n")

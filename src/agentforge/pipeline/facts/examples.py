@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from agentforge.frozen import dataclass
 from agentforge.verification.examples import claims, claims_javascript
+from agentforge.verification.examples.near_values import calls_in
 from agentforge.verification.examples.placeholders import placeholder_in
 from agentforge.verification.examples.stated_values import unescaped
 
@@ -45,6 +46,11 @@ def is_kept(example: str, criteria: Sequence[str]) -> bool:
     What is run decides by its result; the base tells which results are only reported of today.
     """
     return bool(claims.claims_in(example) or claims_javascript.claims_in(example)) or told_in(example, criteria)
+
+
+def calls_something(example: str) -> bool:
+    """Tell whether a call stands in an example, in a language that the harness can run."""
+    return any(calls_in(example, reader) for reader in (claims, claims_javascript))
 
 
 def literals(example: str) -> list[str]:

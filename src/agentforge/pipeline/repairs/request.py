@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentforge.contracts.form_repair import Repair
-from agentforge.pipeline.facts.examples import stands_in
+from agentforge.pipeline.facts.examples import calls_something, stands_in
+from agentforge.pipeline.ledger.entries import entries_in, ledger_rows
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.repairs.ground import Draft, RepairContext
 
@@ -15,6 +16,7 @@ _PLAINEST = "the plainest reading of the request"
 def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Keep the examples that stand in the request; give every open question a default."""
     request = ground.state.brief.request
+    sentences = _sentences(request)
     kept_examples: list[str] = []
     for text in texts(draft.get("examples")):
         if not stands_in(text, request):
@@ -23,6 +25,9 @@ def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
                 path="examples",
                 message=f"The example {text!r} does not stand in the request; it was left out.",
             )
+        elif " ".join(text.split()) in sentences and not calls_something(text):
+            told = f"{text!r} is a whole sentence of the request: the specification says what becomes of it."
+            yield Repair(kind="sentence", path="examples", message=told)
         else:
             kept_examples.append(text)
     if "examples" in draft:
@@ -43,6 +48,12 @@ def intake(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
             yield Repair(kind="default", path="identified_ambiguities", message=told)
         kept.append({**item, "default": _PLAINEST} if not default and item.get("impact") != "blocking" else item)
     draft["identified_ambiguities"] = kept
+
+
+def _sentences(request: str) -> frozenset[str]:
+    """The sentences of a request that are asks of their own, on one line each."""
+    asks = entries_in({"asks": ledger_rows(request)})
+    return frozenset(" ".join(one.text.split()) for one in asks if one.kind == "sentence")
 
 
 def clarify(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
