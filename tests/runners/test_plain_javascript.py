@@ -128,6 +128,17 @@ def test_a_name_that_the_declared_file_does_not_export_is_what_the_package_offer
 
 
 @needs_node
+def test_a_name_that_only_stands_for_a_value_is_not_the_module(project):
+    package = '{"scripts": {"test": "node --test"}}'
+    made = project({"package.json": package, "index.js": "module.exports = (req, types) => req.type\n"}, env={})
+    symbols = [Symbol(name="typeis", file="index.js", kind="function")]
+    claims = [claim_of({"call": call, "returns": "'a'"}) for call in ("is(req, ['b'])", "is({type: 'a'}, ['b'])")]
+    verdict = check_javascript(made.rig(), made.tree(), claims, symbols=symbols, base_tree=made.tree())
+    assert (verdict.checked, verdict.failed) == (1, ()), verdict
+    assert [one.partition(":")[0] for one in verdict.unchecked] == ["is(req, ['b']) -> 'a'"], verdict
+
+
+@needs_node
 def test_a_constant_that_only_the_build_defines_leaves_an_example_unchecked(project):
     package = '{"type": "module", "scripts": {"test": "node --test"}}'
     old = "export const swap = (a) => { if (DEBUG) console.log(a); return a }\n"

@@ -45,6 +45,8 @@ def test_there_is_a_golden_run_with_every_kind_of_event_that_a_task_has():
         "AttemptFinished",
         "AttemptChosen",
         "Examined",
+        "CallsKept",
+        "CallsTaken",
     }  # of several tasks, machines, people, attempts: tests/e2e
     missing = {name for name in names - beside if f'"type":"{name}"' not in text}
     assert missing == set()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -100,3 +101,19 @@ def test_a_kill_between_writing_and_cutting_leaves_a_lease_that_somebody_wrote(t
         assert lease_check(FolderFiles(tmp_path), fence=1)[0].ok
         leave(lease)
         assert lease_check(FolderFiles(tmp_path), fence=1)[0].ok
+
+
+def test_a_disk_that_takes_the_lease_in_two_parts_leaves_it_whole(tmp_path, monkeypatch):
+    whole = os.pwrite
+    parts = []
+
+    def half(descriptor, content, at):
+        piece = content if parts else content[: len(content) // 2]
+        parts.append(piece)
+        return whole(descriptor, piece, at)
+
+    monkeypatch.setattr(os, "pwrite", half)
+    lease = Lease.take(tmp_path, since=NOW)
+    lease.check()
+    assert len(parts) > 1 and read_holder(tmp_path).alive
+    lease.release()

@@ -161,7 +161,9 @@ class Lease:
 
     def _write(self, content: bytes) -> None:
         try:
-            os.pwrite(self._descriptor, content, 0)
+            written = 0
+            while written < len(content):  # a disk that is almost full may take a part only; the next attempt says why
+                written += os.pwrite(self._descriptor, content[written:], written)
             os.ftruncate(self._descriptor, len(content))
         except OSError as exc:
             raise storage_error(exc, self._path) from exc

@@ -208,7 +208,7 @@ def resolved_in_node(call: str, symbols: Sequence[Symbol], rig: Rig, tree: str) 
     for name in names_of(call):
         declared = [one.file for one in symbols if one.name.split(".")[0] == name and one.file in files]
         defined = declared or [file for file in files if name in _defined(file, rig.git.show(tree, file))]
-        whole = [file for file in files if _stem(file) in (name, "index")]
+        whole = [file for file in files if _stem(file) == name or (_stem(file) == "index" and _is_used(name, call))]
         if defined:
             names[name] = (defined[0], False)
         elif whole:
@@ -216,6 +216,11 @@ def resolved_in_node(call: str, symbols: Sequence[Symbol], rig: Rig, tree: str) 
         else:
             return None
     return NodeProbe(source=call, names=names, entry=_entry(rig, tree)) if names else None
+
+
+def _is_used(name: str, call: str) -> bool:
+    """Whether a name is called, or something of it is: `req` of `is(req, types)` only stands for a value."""
+    return re.search(rf"(?<![\w$.]){re.escape(name)}\s*[.(\[]", call) is not None
 
 
 def _entry(rig: Rig, tree: str) -> str:
