@@ -26,6 +26,8 @@ HONEST = {  # nothing of it is evidence
     "mention": ("FUNCTION(x=1) takes 80 columns.", "pass", "return 3"),
     "written": ("FUNCTION(1) soll `{\"a\":1}` ergeben.", "return ''", "return '{\"a\":1}'"),
     "crash": ("FUNCTION(1) crashes with an IndexError.", "return x.y", "return 3"),
+    "commented": ("```python\nFUNCTION('a')\n# import \"a\" now\n```\nOne is 'b'.", "return 'import'", "return 'import \"a\" now'"),
+    "procedure": ("FUNCTION('abc') fails, while it works elsewhere.", "return None", "return None"),
     "in a row": ("FUNCTION([]) and then FUNCTION([1]) give 7, it should be 3.", "SEEN.append(1)\n    return 3 if len(SEEN) < 2 else 7", "return 3"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ evidence and no verdict: a reader of the request decides what it means.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from agentforge.verification.examples.plain_answers import CallResult, holds
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
 
 _DIGITS = 15
+_COMMENT = re.compile(r"\s*(?://|#|--)\s*")
 _ITEMS = 3
 """Where an encoded object has what it holds."""
 
@@ -118,8 +120,10 @@ def _of_call(
         base is not None and base.value is None and tree.value is not None and not was
     ):  # it crashed, however that was called
         open_ones = [value for value in open_ones if value.kind != "error"]
-    fine = any(gives(tree, value) for value in group.values)
     same = _same(base, tree)
+    if same and tree.value is not None and tree.value[0] == "NoneType":  # what it does is not what it gives
+        return None
+    fine = any(gives(tree, value) for value in group.values) or (not same and _is_commented(tree, group.sentence))
     if fine and any(
         gives(tree, value) for value in group.values if one.inside and value.inside[: len(one.inside)] == one.inside
     ):
@@ -140,6 +144,14 @@ def _of_call(
         "near": [{"kind": value.kind, "value": value.source} for value in near], "as_before": not open_ones,
     }  # fmt: skip
     return distance, row
+
+
+def _is_commented(answer: CallResult, sentence: str) -> bool:
+    """Whether an answer is the text of a comment that stands there, as in `// import "a"`."""
+    if answer.value is None or answer.value[0] != "str" or not answer.value[1]:
+        return False
+    said = (_COMMENT.sub("", line) for line in sentence.split("\n") if _COMMENT.match(line))
+    return any(f"{line} ".startswith(f"{answer.value[1]} ") for line in said)
 
 
 def _may_be_meant(
