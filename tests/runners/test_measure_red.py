@@ -52,6 +52,20 @@ def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
         assert facts["right_reason"] is held, facts["tests"]
 
 
+def test_inherited_tests_that_fail_at_the_base_are_the_bases_business(project):
+    inherited = (
+        "class Checks:\n    length = 5\n\n    def test_length(self):\n        assert len('abcde') == self.length\n\n\n"
+        "class TestShort(Checks):\n    length = 4\n"
+    )
+    made = project({**BASE, "pytest.ini": "[pytest]\n", PATH: inherited})
+    code = "\n\ndef test_total():\n    from shop.cart import Cart\n\n    cart = Cart()\n    cart.add(3)\n    assert cart.total() == 3\n"
+    more = "\n\nclass TestLong(Checks):\n    length = 6\n"
+    for text, failing in ((inherited + code, []), (inherited + more + code, ["TestLong"])):
+        facts, _ = _measure(made, text, tests={"test_total": "target"}, with_stubs=False)
+        ids = [one["id"].split("::")[1] for one in facts["tests"] if one["kind"] == "target"]
+        assert ids == [*failing, "test_total"], facts["tests"]
+
+
 PLUGIN = """\
 import pytest
 

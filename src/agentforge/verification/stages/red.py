@@ -284,11 +284,14 @@ def _verdicts(
 
 
 def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite, run: SuiteRun) -> frozenset[str]:
-    """Tests of the declared files that the base has and nobody declared, unchanged or skipped: the base line speaks of them."""
+    """Tests of the declared files that the base has and nobody declared: the base line speaks of them. They are unchanged or
+    skipped, or stand in no source, as inherited ones, and fail at the base, too."""
     before = freeze(suite.files, read=rig.read(base_tree)).tests
     after = freeze(suite.files, read=rig.read(red_tree)).tests
     same = {name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None}
-    return frozenset(same) | _skipped_before(run, rig, base_tree, suite, same) | _of_plugins(run, rig, red_tree, suite)
+    inherited = _failing_before(run, rig, base_tree, suite, {*same, *after})
+    skipped = _skipped_before(run, rig, base_tree, suite, same)
+    return frozenset(same) | inherited | skipped | _of_plugins(run, rig, red_tree, suite)
 
 
 def _of_plugins(run: SuiteRun, rig: Rig, red_tree: str, suite: Suite) -> frozenset[str]:
@@ -300,6 +303,24 @@ def _of_plugins(run: SuiteRun, rig: Rig, red_tree: str, suite: Suite) -> frozens
             text = rig.git.show(red_tree, file_of(nodeid)) or b""
             found |= {nodeid} - ({nodeid} if name.encode() in text else set())
     return frozenset(found)
+
+
+def _failing_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, told: Collection[str]) -> frozenset[str]:
+    """Tests that nobody declared and that fail at the base, too: those that a class inherits stand in no source.
+
+    Args:
+        told: tests of which the sources tell.
+    """
+    failing = {one for one in _failing(run) if one not in told and declared(one, suite) is None}
+    files = sorted({file_of(one) for one in failing if rig.git.show(base_tree, file_of(one)) is not None})
+    return frozenset(failing & _failing(run_tree(rig, base_tree, tests=files))) if files else frozenset()
+
+
+def _failing(run: SuiteRun) -> frozenset[str]:
+    """The tests of which a row fails."""
+    return frozenset(
+        without_parameters(nodeid) for nodeid, one in run.outcomes.items() if one.outcome in ("failed", "error")
+    )
 
 
 def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: Collection[str]) -> frozenset[str]:
