@@ -177,6 +177,15 @@ def test_code_that_does_not_fit_is_asked_for_in_the_stage_that_it_was_for(world:
     assert world.run("replay", world.task).code == 0
 
 
+def test_code_without_a_submission_of_its_own_waits_too_and_is_submitted_in_its_stage(world: World) -> None:
+    done = world.start(good_script(red=[reply(*_TESTS, ADD_SLUGIFY)], green=[reply(IMPLEMENTED)]))
+
+    assert done.json["outcome"] == "delivered", done.err
+    assert [row["data"]["stage"] for row in world.events("ModelCalled")][-2:] == ["red", "green"]
+    assert not [row for row in world.events("ToolFinished") if row["data"]["status"] != "success"]
+    assert world.run("replay", world.task).code == 0
+
+
 def test_code_that_breaks_the_frozen_tests_is_refused_there(world: World) -> None:
     tampers = write("tests/test_slugify.py", "def test_slugify_lowers_and_hyphenates():\n    pass\n")
 

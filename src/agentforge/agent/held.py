@@ -21,7 +21,7 @@ from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.syntax import ShellCommand
 from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
-from agentforge.tools.base import Observation, Tool, ToolContext, failed
+from agentforge.tools.base import Observation, Tool, ToolContext, ToolError, failed
 from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
@@ -32,9 +32,28 @@ _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 def is_behind(calls: Sequence[Call], index: int, spec: AgentSpec) -> bool:
-    """Whether a call stands between the submission of this stage and that of the next one, or is that one."""
+    """Whether a call is for the stage behind this one.
+
+    It stands between the submissions of both, or is the second one; or it writes, behind the submission of this stage, what this
+    stage may not.
+    """
     submits = [place for place, call in enumerate(calls) if _submits(call, spec)]
-    return len(submits) > 1 and submits[0] < index <= submits[-1]
+    if len(submits) > 1:
+        return submits[0] < index <= submits[-1]
+    return bool(submits) and submits[0] < index and _writes_elsewhere(calls[index], spec)
+
+
+def _writes_elsewhere(call: Call, spec: AgentSpec) -> bool:
+    """Whether a call names a file to write that is outside of what this stage may write."""
+    tool = spec.tools.get(call.name)
+    if tool is None or tool.effect != "write":
+        return False
+    try:
+        given = json.loads(call.arguments)
+        paths = tool.writes(given) if isinstance(given, Mapping) else ()
+    except (ValueError, RecursionError, ToolError):
+        return False
+    return any(spec.tool_context.may_write(path) is not None for path in paths)
 
 
 def _submits(call: Call, spec: AgentSpec) -> bool:
