@@ -246,6 +246,14 @@ def test_tests_are_known_by_the_names_that_the_runner_reports(runtime: Make) -> 
     ]  # fmt: skip
 
 
+def test_subtests_of_go_run_with_their_function(runtime: Make) -> None:
+    made, path = runtime(), "kit/kit_test.go"
+    source = 'package kit\n\nimport "testing"\n\nfunc TestA(t *testing.T) {\n\tt.Run("b c", func(t *testing.T) {})\n}\n'
+    (made.worktree / path).write_text(source, "utf-8")
+    draft, _ = repaired(made, "red", {"test_files": [{"path": path, "tests": ["TestA/b_c", "TestA", "TestB/d"]}]})
+    assert [test["name"] for test in draft["test_files"][0]["tests"]] == ["TestA", "TestA", "TestB/d"]
+
+
 def test_a_title_that_ends_like_a_call_stays_as_it_is(runtime: Make) -> None:
     made, path = runtime(), "tests/slug.test.js"
     source = "describe('slug', () => { it('slugify()', () => {}); it('slugify(undefined)', () => {}); });\nit('join()', () => {});\n"
