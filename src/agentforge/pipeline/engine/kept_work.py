@@ -7,6 +7,7 @@ stands where what it follows from is unchanged; else its model begins with its e
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.state.run_state import RunState
@@ -61,8 +62,11 @@ def put_kept_files(stage: Stage, attempt: int, state: RunState, runtime: Runtime
 
 def _with_frozen_tests(paths: Iterable[str], tree: str, state: RunState, runtime: Runtime) -> str:
     """The same with the tests inside of product files as RED has left them now."""
-    read, red = runtime.rig().read, state.work.trees.get("red", "")
-    for path, data in put_back_in(paths, frozen=read(red), now=read(tree)).items() if red else ():
+    red = state.work.trees.get("red", "")
+    if not red:
+        return tree
+    frozen, now = partial(runtime.git.show, red), partial(runtime.git.show, tree)
+    for path, data in put_back_in(paths, frozen=frozen, now=now).items():
         if data is not None:
             (runtime.worktree / path).write_bytes(data)
     return runtime.guard.tree()

@@ -14,7 +14,7 @@ from types import ModuleType
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
-from agentforge.pipeline.engine.disputes import refuted
+from agentforge.pipeline.engine.disputes import refuted, rulings
 from agentforge.pipeline.engine.rulings import counts
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.entries import context_of, ledger_of
@@ -26,6 +26,7 @@ from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite import Edits
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
+from agentforge.verification.examples.near_results import NearGroup
 from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
 
 _WRONG = ("wrong", "raises")  # the stubs of RED that are like the wrong bodies that GREEN's functions get
@@ -157,9 +158,19 @@ def outside_facts(
         edits=edits,
         request=state.brief.request,
         seed=seed,
-        near=near_groups(state, claims if rig.plan.language == "python" else claims_javascript),
+        near=_near(state, claims if rig.plan.language == "python" else claims_javascript),
     )
     return measure_outside(rig, given, base_tree=state.work.trees["baseline"], tree=tree)
+
+
+def _near(state: RunState, reader: ModuleType) -> list[NearGroup]:
+    """What stands together in the request, without calls whose result a human has decided."""
+    decided_by_human = {one.call for one in rulings(state)}
+    return [
+        group
+        for group in near_groups(state, reader)
+        if not any(spelling(call) in decided_by_human for one in group.calls for call in (one.text, one.source))
+    ]
 
 
 def mentioned(value: object) -> Iterator[str]:
