@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -237,7 +238,8 @@ def test_a_script_is_shown_once_in_its_approval(theatre: Theatre) -> None:
 def test_the_gauge_counts_what_is_being_asked(
     theatre: Theatre, loopback: LoopbackProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loopback.plan(Say(text="word " * 40, pieces=40, pause_s=0.05))
+    rest = Event()
+    loopback.plan(Say(text="word " * 40, pieces=40, held=rest))
     theatre.options["model"] = "custom/any"
     monkeypatch.setattr(flow, "standing", standing)
 
@@ -246,6 +248,7 @@ def test_the_gauge_counts_what_is_being_asked(
         await stage.say("look")
         await stage.until(lambda: "word" in stage.text(), what="the first words")
         assert stage.app.busy and "context 0%" not in stage.text()
+        rest.set()
         await stage.idle()
 
     theatre.play(steps, environ={"BASE_URL": f"{loopback.url}/v1", "API_KEY": "x"})

@@ -31,6 +31,9 @@ class Asked:
         return "anthropic" if self.path.endswith("/messages") else "openai"
 
 
+_PATIENCE_S = 60.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Say:
     """A good reply; `calls` are (name, arguments as text). `pieces` = characters a chunk. `usage` None = none is sent."""
@@ -46,6 +49,8 @@ class Say:
     """events that are sent before the connection is cut"""
     pause_s: float = 0.0
     """between events"""
+    held: threading.Event | None = None
+    """what is awaited before the second half of the events"""
     streamed: bool = True
 
 
@@ -148,7 +153,7 @@ class _Exchange(BaseHTTPRequestHandler):
         elif plan.streamed:
             events = tape(asked.dialect, plan)
             cut = plan.cut_after is not None
-            self._stream(events[: plan.cut_after] if cut else events, cut=cut, pause_s=plan.pause_s)
+            self._stream(events[: plan.cut_after] if cut else events, cut=cut, pause_s=plan.pause_s, held=plan.held)
         else:
             self._whole(json.dumps(whole_body(asked.dialect, plan)).encode(), status=200, headers={})
 
@@ -174,12 +179,15 @@ class _Exchange(BaseHTTPRequestHandler):
         content_type: str = "text/event-stream",
         cut: bool = False,
         pause_s: float = 0.0,
+        held: threading.Event | None = None,
     ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks):
+            if held is not None and number == len(chunks) // 2:
+                held.wait(_PATIENCE_S)
             self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
             if pause_s:
                 time.sleep(pause_s)
