@@ -259,11 +259,11 @@ def _noticed(
     if not pairs:
         return by_targets
     targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
-    product = [path for one in seen.stubs.made for path in one.files]
+    beside = () if _stubbed(rig, suite, seen.entries) == suite.files else suite.files  # whose guards met no stub yet
+    near = near_tests(rig, red_tree, [path for one in seen.stubs.made for path in one.files], apart=suite.files)
     stubs = noticed_by_others(
         rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
-        passing=frozenset(set(seen.plain.passed_ids) - targets),
-        files=near_tests(rig, red_tree, product, apart=suite.files),
+        passing=frozenset(set(seen.plain.passed_ids) - targets), files=(*beside, *near),
     )  # fmt: skip
     return by_targets | frozenset(pair for pair in pairs if pair[0] in stubs)
 
