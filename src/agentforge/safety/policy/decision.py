@@ -11,7 +11,7 @@ from dataclasses import replace
 from posixpath import normpath
 
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import TABLE, Consent, Mode, strictest
+from agentforge.safety.policy.modes import Consent, Mode, in_mode, strictest
 from agentforge.safety.policy.path_policy import (
     PathFinding,
     PathPolicy,
@@ -55,6 +55,8 @@ class Policy:
         now: ISO 8601 in UTC, for rules that expire.
         confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
             on without a question.
+        enclosed: its walls show nothing but the workspace and keep the network shut, and whatever is written is measured
+            afterwards: a line that cannot be read is left to them as a program is that the line might start instead.
         tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed
             (`yolo` excepted).
     """
@@ -64,6 +66,7 @@ class Policy:
     ground: PathPolicy
     now: str = ""
     confined: bool = False
+    enclosed: bool = False
     tainted: bool = False
 
 
@@ -111,10 +114,10 @@ def decide_command(line: str, policy: Policy) -> Decision:
     for command in script.commands:
         parts += _command_parts(command, policy)
     for piece in script.opaque:
-        verdict = _by_mode(CommandClass.UNKNOWN, policy)
-        parts.append(
-            Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=f"not understood: {piece.reason}")
-        )
+        rules = any(rule.verdict is not Consent.ALLOW and rule.holds_at(policy.now) for rule in policy.rules)
+        verdict = in_mode(CommandClass.UNKNOWN, policy.mode, enclosed=policy.enclosed and not rules)
+        why = f"not understood: {piece.reason}"
+        parts.append(Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=why))
     return _decision(parts, policy)
 
 
@@ -175,10 +178,6 @@ def _decision(parts: Sequence[Part], policy: Policy) -> Decision:
     return Decision(verdict=strictest(*(part.verdict for part in parts)), mode=policy.mode, parts=tuple(parts))
 
 
-def _by_mode(kind: CommandClass, policy: Policy) -> Consent:
-    return TABLE[policy.mode][kind]
-
-
 def _command_parts(command: ShellCommand, policy: Policy) -> list[Part]:
     bare = not command.words and not command.assignments
     parts = [] if bare else [_judged_part(judged, command, policy) for judged in classify(command)]
@@ -220,7 +219,7 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
-    return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+    return _part(text, judged.kind, rule, worst, policy, reason=judged.reason, enclosed=policy.enclosed)
 
 
 def _is_private(words: Sequence[Word], command: ShellCommand, policy: Policy) -> bool:
@@ -285,14 +284,23 @@ def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
     return bool(judged.argv or not rule.pattern) and matches_command(rule.pattern, argv, unknown=True)
 
 
-def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, policy: Policy, *, reason: str) -> Part:
-    """Put the mode, the rule and the paths together."""
+def _part(
+    text: str,
+    kind: CommandClass,
+    rule: Rule | None,
+    found: PathFinding,
+    policy: Policy,
+    *,
+    reason: str,
+    enclosed: bool = False,
+) -> Part:
+    """Put the mode, the rule and the paths together; `enclosed`: the call happens within the walls."""
     written = (
         f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "")
         if rule is not None
         else ""
     )
-    verdict = rule.verdict if rule is not None else _by_mode(kind, policy)
+    verdict = rule.verdict if rule is not None else in_mode(kind, policy.mode, enclosed=enclosed)
     if rule is not None:
         reason = "a rule says so"
     if policy.tainted and kind in _LEAVING and verdict is Consent.ALLOW:
@@ -342,9 +350,8 @@ def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFindi
 
 
 def _matches_file(rule: Rule, path: str, finding: PathFinding, policy: Policy) -> bool:
-    ground = policy.ground
-    names = {path, finding.path or path}
-    return any(matches_path(rule.pattern, name, root=ground.root, home=ground.home) for name in names)
+    where = {"root": policy.ground.root, "home": policy.ground.home}
+    return any(matches_path(rule.pattern, name, **where) for name in {path, finding.path or path})
 
 
 def _ruled(finding: PathFinding, rule: Rule | None) -> PathFinding:
@@ -358,16 +365,9 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
     if finding.verdict is Consent.ALLOW and not is_below(finding.path, policy.ground.root):
-        strict = (
-            Consent.DENY if writing else Consent.ASK
-        )  # /tmp and the like are private to the sandbox, not to this tool
+        strict = Consent.DENY if writing else Consent.ASK  # /tmp is private to the sandbox, not to this tool
         finding = replace(finding, verdict=strict, reason=f"{path} lies outside the workspace")
-    spoken = READING if not writing else (tool,)
-    about = [
-        one
-        for one in policy.rules
-        if one.speaks_of(tool) or (not writing and any(one.speaks_of(name) for name in spoken[:1]))
-    ]
+    about = [one for one in policy.rules if one.speaks_of(tool) or (not writing and one.speaks_of(READING[0]))]
     rule = first_match(
         (one for one in about if not one.pattern or (where is not None and _matches_file(one, where, finding, policy))),
         now=policy.now,
