@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.policy.decision import Decision, Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import Decision, decide_call, decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass
@@ -153,8 +154,8 @@ def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
     import sys
 
     code = (
-        "import sys; from agentforge.safety.policy.decision import Decision, Policy, decide_call; "
-        "from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
+        "import sys; from agentforge.safety.policy.decision import Decision, decide_call; "
+        "from agentforge.safety.policy.part import Policy; from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
         "decide_call('read_file', Policy(ground=PathPolicy(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
         "sys.exit('ast_grep_py' in sys.modules)"
     )

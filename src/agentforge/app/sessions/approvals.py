@@ -21,8 +21,9 @@ from agentforge.app.sessions.person import Question
 from agentforge.config.permissions import permission_rules
 from agentforge.config.settings import Settings
 from agentforge.pipeline.model.runtime import Permits
-from agentforge.safety.policy.decision import Decision, Policy
+from agentforge.safety.policy.decision import Decision
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write

@@ -23,7 +23,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
-from agentforge.safety.policy.decision import Policy
+from agentforge.safety.policy.part import Policy
 from agentforge.session import PLAN_TOOLS, SPAWNS, Subagent, offered, run_child_turn, subagent_prompt
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read

@@ -17,8 +17,9 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import spelled_out, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Stage
-from agentforge.safety.policy.decision import Policy, decide_call
+from agentforge.safety.policy.decision import decide_call
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.base import Observation, Tool, ToolContext
