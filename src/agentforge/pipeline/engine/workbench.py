@@ -231,6 +231,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
         now=runtime.permits.now(),
         tainted=bool(state.progress.untrusted),
         confined=runtime.sandbox.kind != "none",
+        enclosed=runtime.sandbox.kind == "bubblewrap" and runtime.sandbox.network == "off",
     )
 
 
