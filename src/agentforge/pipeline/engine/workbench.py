@@ -21,7 +21,7 @@ from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.policy.decision import decide_call
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.part import Policy
-from agentforge.safety.policy.path_policy import PathPolicy
+from agentforge.safety.policy.path_policy import SCRATCH, PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
@@ -225,7 +225,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             folder=root,
             home=str(Path.home()),
             real=lambda path: _seen_in_sandbox(path, worktree=str(runtime.worktree), root=root),
-            scratch=("/tmp", "/var/tmp") if runtime.sandbox.kind != "none" else (),
+            scratch=SCRATCH if runtime.sandbox.kind != "none" else (),
             named=spelled_out(stage, state),
         ),
         now=runtime.permits.now(),
