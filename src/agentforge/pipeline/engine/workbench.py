@@ -26,6 +26,7 @@ from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
 from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
     from agentforge.testing.plan import TestPlan
@@ -141,8 +142,6 @@ def stage_box(stage: Stage, state: RunState, runtime: Runtime) -> Box:
 
 
 def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str = ".") -> Box:
-    from agentforge.workspace.sandbox.box import Box
-
     rig = runtime.rig()
     interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
     return Box(
