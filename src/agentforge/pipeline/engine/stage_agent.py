@@ -33,10 +33,10 @@ from agentforge.toolbox import find
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
+from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
-    from agentforge.workspace.sandbox.box import Sandbox
 
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens

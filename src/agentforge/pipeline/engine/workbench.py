@@ -23,15 +23,14 @@ from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import SCRATCH, PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.testing.plan import TestPlan
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
-    from agentforge.testing.plan import TestPlan
     from agentforge.workspace.protection.reconciliation import Settled
-    from agentforge.workspace.sandbox.box import Box
 
 
 MayHold = Callable[[str, str], str | None]
