@@ -20,9 +20,8 @@ from agentforge.pipeline.context.early_material import (
     of_intake,
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
-from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, named_in_tests, style_views
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
-from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
@@ -183,6 +182,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         *_speed("what is measured beside the tests", measured_text(state)),
         baseline_piece(state),
         place_piece(runtime.worktree, sources),
+        *listed_views(runtime.worktree, _listed_tests(spec)),
         *tests,
         *with_places(
             runtime.worktree, _places_alone(_code(runtime, [*sources, *named], places, changed=_changed_names(spec)))
@@ -275,6 +275,16 @@ def _spec_places(spec: Json, state: RunState) -> tuple[list[str], list[Place]]:
     files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in rows)]
     places = [(str(row.get("file", "")), str(row.get("name", "")), 0) for row in rows]
     return [path for path in dict.fromkeys(files) if path], [*places, *_analysed(state)]
+
+
+def _listed_tests(spec: Json) -> dict[str, list[str]]:
+    """The names that the specification lists in test files, by file: what is there already and is to change."""
+    listed: dict[str, list[str]] = {}
+    for row in items(spec.get("symbols")):
+        path = str(row.get("file", ""))
+        if is_test_path(path) and row.get("change") != "new":
+            listed.setdefault(path, []).append(str(row.get("name", "")))
+    return listed
 
 
 def _changed_names(spec: Json) -> list[str]:

@@ -11,17 +11,8 @@ from dataclasses import replace
 from posixpath import normpath
 
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import Consent, Mode, strictest
-from agentforge.safety.policy.part import (
-    Part,
-    Policy,
-    by_mode,
-    closed_rules,
-    matches_file,
-    part_of,
-    path_finding,
-    ruled,
-)
+from agentforge.safety.policy.modes import Consent, Mode, in_mode, strictest
+from agentforge.safety.policy.part import Part, Policy, closed_rules, matches_file, part_of, path_finding, ruled
 from agentforge.safety.policy.path_policy import (
     PathFinding,
     absolute,
@@ -69,10 +60,10 @@ def decide_command(line: str, policy: Policy) -> Decision:
     for command in script.commands:
         parts += _command_parts(command, policy)
     for piece in script.opaque:
-        verdict = by_mode(CommandClass.UNKNOWN, policy)
-        parts.append(
-            Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=f"not understood: {piece.reason}")
-        )
+        rules = any(rule.verdict is not Consent.ALLOW and rule.holds_at(policy.now) for rule in policy.rules)
+        verdict = in_mode(CommandClass.UNKNOWN, policy.mode, enclosed=policy.enclosed and not rules)
+        why = f"not understood: {piece.reason}"
+        parts.append(Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=why))
     return _decision(parts, policy)
 
 
@@ -174,7 +165,7 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
-    return part_of(text, judged.kind, rule, worst, policy, reason=judged.reason)
+    return part_of(text, judged.kind, rule, worst, policy, reason=judged.reason, enclosed=policy.enclosed)
 
 
 def _is_private(words: Sequence[Word], command: ShellCommand, policy: Policy) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import TABLE, Consent, Mode, strictest
+from agentforge.safety.policy.modes import Consent, Mode, in_mode, strictest
 from agentforge.safety.policy.path_policy import PathFinding, PathPolicy, judge_read, judge_write
 from agentforge.safety.policy.permission import Rule, first_match, matches_path, may_name
 from agentforge.safety.shell.programs.classes import CommandClass
@@ -25,6 +25,8 @@ class Policy:
         now: ISO 8601 in UTC, for rules that expire.
         confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
             on without a question.
+        enclosed: its walls show nothing but the workspace and keep the network shut, and whatever is written is measured
+            afterwards: a line that cannot be read is left to them as a program is that the line might start instead.
         tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed
             (`yolo` excepted).
     """
@@ -34,6 +36,7 @@ class Policy:
     ground: PathPolicy
     now: str = ""
     confined: bool = False
+    enclosed: bool = False
     tainted: bool = False
 
 
@@ -55,21 +58,27 @@ class Part:
         }
 
 
-def by_mode(kind: CommandClass, policy: Policy) -> Consent:
-    """Say what the mode's table makes of this class of command."""
-    return TABLE[policy.mode][kind]
-
-
 def part_of(
-    text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, policy: Policy, *, reason: str
+    text: str,
+    kind: CommandClass,
+    rule: Rule | None,
+    found: PathFinding,
+    policy: Policy,
+    *,
+    reason: str,
+    enclosed: bool = False,
 ) -> Part:
-    """Judge one part by the mode, the rule that speaks of it, and the worst finding about its paths."""
+    """Judge one part by the mode, the rule that speaks of it, and the worst finding about its paths.
+
+    Args:
+        enclosed: the call happens within walls that hold; a tool of this program or of a server does not.
+    """
     written = (
         f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "")
         if rule is not None
         else ""
     )
-    verdict = rule.verdict if rule is not None else by_mode(kind, policy)
+    verdict = rule.verdict if rule is not None else in_mode(kind, policy.mode, enclosed=enclosed)
     if rule is not None:
         reason = "a rule says so"
     if policy.tainted and kind in _LEAVING and verdict is Consent.ALLOW:

@@ -155,7 +155,7 @@ def judge_read(path: str | None, ground: PathPolicy) -> PathFinding:
     real = _real(path, ground)
     if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} may hold secrets", path=real)
-    if _below(real, ground.root) is None and may_name_secret(path):
+    if _below(real, ground.root) is None and not _inside(real, ground.scratch) and may_name_secret(path):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} may name a file that holds secrets", path=real)
     if _below(real, ground.root) is None and not _inside(real, (*_READABLE, *ground.scratch)):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} lies outside the workspace", path=real)
