@@ -12,7 +12,8 @@ _ROUNDS = 5
 def policy_rows() -> list[tuple[str, str, dict[str, float | str]]]:
     """CPU per line over the commands of every day, the grammar loaded before."""
     from agentforge.evals.attack_case import everyday_commands
-    from agentforge.safety.policy.decision import Policy, decide_command
+    from agentforge.safety.policy.decision import decide_command
+    from agentforge.safety.policy.part import Policy
     from agentforge.safety.policy.path_policy import PathPolicy
 
     policy = Policy(ground=PathPolicy(root="/workspace", folder="/workspace", home="/home/ann"))

@@ -60,6 +60,8 @@ def test_ones_own_settings_are_written_where_the_project_says_nothing_or_on_dema
             ["limits.budget_usd", "abc"],
             ["limits.budget_usd takes a number", '"abc"', "config explain limits.budget_usd"],
         ),
+        (["proof.anchor", "a b"], ["proof.anchor takes the name of a git remote", '"a b"']),
+        (["sandbox.hidden", '["x"]'], ["sandbox.hidden takes a list of paths that begin with /", '["x"]']),
         (["model.nme", "x"], ["model.nme", '"x"', "did you mean model.name?"]),
         (["model", '{"name": 5}'], ["model", "model.name: 5", "model.name"]),
         (["model", '{"name": null}'], ["model", "null", "config explain model"]),

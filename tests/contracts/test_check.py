@@ -10,6 +10,7 @@ import pytest
 from agentforge.contracts.catalogue import ContractSet
 from agentforge.contracts.check import CheckResult, check
 from agentforge.contracts.dialect import parse_contract
+from agentforge.contracts.rule import none_of
 from agentforge.errors import ContractInvalid
 
 NAMES = (
@@ -431,6 +432,21 @@ def test_all_failures_are_reported_at_once(contracts: ContractSet) -> None:
     assert {item.rule for item in result.failures} >= {"relative-paths", "modified-exist"}
     assert {item.rule for item in result.notes} >= {"acceptance-criteria", "unique-ids"}
     assert len([item for item in result.results if item.rule != "schema"]) == len(contracts.get("specification").rules)
+
+
+def test_what_is_found_in_several_lines_is_told_once_with_all_of_them() -> None:
+    def row(path: str, line: int, message: str) -> dict[str, object]:
+        return {"check": "eslint", "path": path, "line": line, "message": message}
+
+    found = [row("a.js", line, "No magic number: -1.") for line in (30, 35, 35, 44)]
+    found += [row("a.js", line, f"Name {line} is taken.") for line in range(12)] + [
+        row("b.js", 1, "No magic number: -1.")
+    ]
+    told = none_of([*found, "lint crashed"], what="new findings", fix="correct the code")
+    assert not told.passed and told.measured == 18
+    assert "a.js:30, 35, 44 No magic number: -1." in told.message and "b.js:1 No magic number: -1." in told.message
+    assert all(f"a.js:{line} Name {line} is taken." in told.message for line in range(12))
+    assert "lint crashed" in told.message and " more" not in told.message
 
 
 def test_a_pattern_that_only_python_understands_is_refused_with_its_file() -> None:

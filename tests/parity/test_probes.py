@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import decide_call, decide_command
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.toolbox import find
 from agentforge.tools.dispatch.approval import decide_tool

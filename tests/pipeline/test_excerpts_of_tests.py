@@ -9,7 +9,7 @@ import pytest
 from agentforge.context.packer import fill, law_tokens
 from agentforge.context.sections import Level, View
 from agentforge.pipeline.context.excerpts import code_view
-from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, style_views
 
 TESTS = (
     "import pytest\nfrom kit.long import walk, find\n\n\n@pytest.fixture\ndef wood():\n    return 1\n\n\n"
@@ -54,6 +54,39 @@ def test_tests_are_shown_with_imports_fixtures_the_nearest_test_and_the_place_wh
     assert "from kit.long import walk, find" in text and "def wood():" in text
     assert "def test_find_0(wood):" in text
     assert "def test_other_39(wood):" in text
+
+
+TITLED = "const { it, describe } = require('node:test');\n" + "".join(
+    f"describe('{group}', () => {{\n"
+    + "".join(f"  it('case {n}', () => {{\n    same({n}, '{group}');\n  }});\n" for n in range(30))
+    + "});\n"
+    for group in ("red", "blue")
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "line"),
+    [
+        ("tests/test_long.py", TESTS, "test_other_17[a-1]", "assert other(17) == 17"),
+        (
+            "tests/test_class.py",
+            "class TestA:\n    def test_x(self):\n        assert 1\n" * 1,
+            "TestA::test_x",
+            "assert 1",
+        ),
+        ("a_test.go", 'package a\n\nfunc TestA(t *testing.T) {\n\tt.Run("b", nil)\n}\n', "TestA/b", 't.Run("b", nil)'),
+        ("test/a.js", TITLED, "blue > case 17", "same(17, 'blue');"),
+        ("test/a.js", TITLED, "suite > file > blue > case 3", "same(3, 'blue');"),
+    ],
+)
+def test_a_test_that_is_to_be_changed_is_found_as_its_runner_names_it(
+    tmp_path: Path, path: str, text: str, name: str, line: str
+) -> None:
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    (view,) = listed_views(tmp_path, {path: [name], "tests/gone.py": ["test_gone"]})
+    assert {want.level for want in view.wants} == {Level.ASKED}
+    assert line in [view.lines[number].strip() for want in view.wants for number in range(want.first, want.last + 1)]
 
 
 def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.effects import CallModel, RunTool
+from agentforge.agent.decide import CallModel, RunTool
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_tool
 from agentforge.agent.spec import AgentSpec
@@ -102,6 +102,17 @@ def test_git_and_the_trail_stay_shut(begin: Begin) -> None:
     assert "Read-only file system" in done.text
     assert "Protected, put right after the command: .agentforge" in done.text
     assert not (made.worktree / ".agentforge").exists()
+
+
+def test_a_line_that_cannot_be_read_runs_within_the_walls(begin: Begin) -> None:
+    _, spec, state = begin(
+        "green", shell("R=kit; [ -d $R ] && ls $R; echo x > .git/config"), shell("R=kit; [ -d $R ] && ls $R")
+    )
+    *_, refused = perform_tool(RunTool(index=0, in_doubt=False), state, spec)
+    assert isinstance(refused, kinds.ToolFinished) and refused.status == "denied"
+    *_, done = perform_tool(RunTool(index=1, in_doubt=False), folded(state, [refused]), spec)
+    assert isinstance(done, kinds.ToolFinished)
+    assert done.status == "success" and "text.py" in done.text
 
 
 def test_a_command_in_doubt_finds_the_workspace_as_it_was(begin: Begin) -> None:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.policy.decision import Decision, Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import Decision, decide_call, decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass
@@ -65,6 +66,41 @@ def test_a_path_that_only_the_run_knows_is_left_to_a_sandbox_that_stands() -> No
     assert verdict('cat "$f"', mode=Mode.AUTO, confined=True, rules=closed) is Consent.ASK
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ -d $R ] && ls",
+        'git diff --no-index --stat "$OLDPWD/a" a',
+        "PYTHONPATH=/tmp/x python -P /tmp/try.py",
+        "$RUN --reporter dot",
+        'sed -i "/^ *Pc,/,/b\'/{ /x/a\\    b => c" src/escape.rs',
+        "ls /tmp/x/test/*",
+        "some-program --its-own",
+    ],
+)
+def test_what_cannot_be_read_is_left_to_walls_that_hold(line: str) -> None:
+    ground = replace(POLICY.ground, scratch=("/tmp",))
+    assert verdict(line, mode=Mode.AUTO, confined=True, enclosed=True, ground=ground) is Consent.ALLOW
+    assert verdict(line, mode=Mode.NEVER, confined=True, enclosed=True, ground=ground) is not Consent.ASK
+
+
+@pytest.mark.parametrize(
+    "line", ["cat .env", "[ -d $R ] && rm -rf src", "[ -d $R ]; echo x > .git/config", "curl x.org"]
+)
+def test_walls_change_nothing_for_what_is_read_and_closed(line: str) -> None:
+    assert verdict(line, mode=Mode.AUTO, confined=True, enclosed=True) is not Consent.ALLOW
+
+
+def test_no_walls_know_the_rules() -> None:
+    closed = rules(deny="shell(make *)")
+    assert verdict("[ -d $R ]", mode=Mode.AUTO, confined=True, enclosed=True, rules=closed) is Consent.ASK
+
+
+def test_a_tool_of_unknown_effect_is_not_within_the_walls() -> None:
+    policy = replace(POLICY, mode=Mode.AUTO, confined=True, enclosed=True)
+    assert decide_call("tracker_close", policy, kind=CommandClass.UNKNOWN).verdict is Consent.ASK
+
+
 def test_after_untrusted_text_what_leaves_the_machine_is_asked_about() -> None:
     allowed = rules(allow="shell(curl *)")
     assert verdict("curl https://x.org", rules=allowed) is Consent.ALLOW
@@ -118,8 +154,8 @@ def test_the_engine_reads_no_grammar_for_a_tool_that_runs_no_line() -> None:
     import sys
 
     code = (
-        "import sys; from agentforge.safety.policy.decision import Decision, Policy, decide_call; "
-        "from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
+        "import sys; from agentforge.safety.policy.decision import Decision, decide_call; "
+        "from agentforge.safety.policy.part import Policy; from agentforge.safety.policy.path_policy import PathPolicy; from agentforge.safety.shell.programs.classes import CommandClass; "
         "decide_call('read_file', Policy(ground=PathPolicy(root='/w', folder='/w', home='/h')), kind=CommandClass.READ_ONLY, reads=('a',)); "
         "sys.exit('ast_grep_py' in sys.modules)"
     )

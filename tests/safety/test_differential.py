@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
-from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.decision import decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 
 _HARMLESS = ("ls", "cat", "grep", "head", "wc", "sort", "id", "git", "find")

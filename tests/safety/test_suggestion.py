@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import decide_call, decide_command
 from agentforge.safety.policy.modes import Consent
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.safety.policy.suggestion import suggest, suggest_call, suggest_write

@@ -55,7 +55,7 @@ def test_a_difference_in_white_space_is_named(call: Call) -> None:
         ("a = 1\r\nb = 2\nc = 3\n", "a = 1\nb = 2", "line 1, column 6: the file has U+000D CARRIAGE RETURN, old_string has nothing"),
         ("a\u200bb = 1\n", "ab = 1", "the file has 'a', U+200B ZERO WIDTH SPACE, 'b', old_string has 'ab'"),
         ("cafe\u0301 = 1\n", "caf\u00e9 = 1", "the file has 'cafe', U+0301 COMBINING ACUTE ACCENT, old_string has 'caf\u00e9' (U+00E9 LATIN SMALL"),
-        ("a = 1  \nb = 2\n", "a = 1\nb = 2\n", "line 1, column 6: the file has 2 times U+0020 SPACE, old_string has nothing"),
+        ("a = 1  \nb = 2\na = 1\nb = 2\n", "a = 1 \nb = 2\n", "white space"),
         ("def f():\n  return 1\n", "    return 1\n", "line 2, column 1: the file has 2 times U+0020 SPACE, old_string has 4 times"),
         ("width = height\n", "width = heights", "line 1, column 9: the file has 'height', old_string has 'heights'"),
     ],
@@ -77,6 +77,23 @@ def test_an_edit_that_differed_in_signs_succeeds_with_the_signs_that_were_told(c
         assert told in done.text
     mended = call("edit", path="kept.txt", old_string="one\u00a0\u2014\u00a0two\n\tthree", new_string="x")
     assert (mended.status, (project / "kept.txt").read_text()) == ("success", "    x\n")
+
+
+@pytest.mark.parametrize(
+    ("stands", "asked", "becomes"),
+    [
+        ("a = 1  \n\t\nb = 2  # x\nc\n", "a = 1\n\nb = 2", "X  # x\nc\n"),
+        ("a = 1\n\nb = 2\n", "a = 1\t\n  \nb = 2\n", "X"),
+        ("b.c(1)  \nd\n", "c(1)\nd", "b.X\n"),
+    ],
+)
+def test_blanks_at_the_ends_of_lines_are_taken_as_the_file_has_them(
+    call: Call, project: Path, stands: str, asked: str, becomes: str
+) -> None:
+    (project / "ends.txt").write_text(stands)
+    done = call("edit", path="ends.txt", old_string=asked, new_string="X")
+    assert done.status == "success"
+    assert (project / "ends.txt").read_text() == becomes
 
 
 def test_a_block_from_which_a_line_was_left_out_is_answered_with_that_line(call: Call, project: Path) -> None:

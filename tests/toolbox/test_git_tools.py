@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.safety.policy.decision import Decision, Policy
+from agentforge.safety.policy.decision import Decision
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.toolbox import find, names

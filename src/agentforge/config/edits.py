@@ -220,7 +220,7 @@ def _refuse_wrong(file: Path, key: str, value: object, *, project: bool) -> None
         told = exc.message.removeprefix(f"{file}: ")
         known = any(fnmatchcase(key, name) or name.startswith(f"{key}.") for name in known_keys())
         allowed = type_words(schema_of(key)) if known else ""
-        if known and told.startswith(f"{key}:"):
+        if known and re.match(rf"{re.escape(key)}(\.\d+)?:", told):
             told = f"{key} takes {_A_KIND.sub(lambda kind: f'a {kind[0]}', allowed)}, not {shown}"
         else:
             told = f"{key} = {shown}: {told}"

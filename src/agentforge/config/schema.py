@@ -190,6 +190,8 @@ def type_words(schema: Mapping[str, object]) -> str:
         return " or ".join(type_words(cast("Mapping[str, object]", choice)) for choice in choices)
     if "const" in schema:
         return f'"{schema["const"]}"'
+    if "title" in schema:  # a text that has to match a pattern
+        return str(schema["title"])
     if isinstance(schema.get("enum"), list):
         return "one of " + ", ".join(str(item) for item in cast("list[object]", schema["enum"]))
     kind = str(schema.get("type", "text"))

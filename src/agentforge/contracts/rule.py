@@ -8,7 +8,7 @@ from dataclasses import field
 from agentforge.contracts.contract import STAGE_OF, Json, Sort
 from agentforge.frozen import dataclass
 
-_SHOWN = 6
+_SHOWN = 24
 
 
 class NotMeasuredError(Exception):
@@ -175,11 +175,29 @@ def judged(wrong: Iterable[tuple[str, str]], *, measured: object, fix: str) -> R
 
 def none_of(items: Iterable[object], *, what: str, fix: str) -> RuleOutcome:
     """Hold when a measured list of bad things is empty."""
-    listed = [describe(item) for item in items]
-    if not listed:
+    items = list(items)
+    if not items:
         return held(0)
+    listed = _united(items)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return broken(f"{what}: {', '.join(listed[:_SHOWN])}{more} - {fix}", measured=len(listed))
+    return broken(f"{what}: {', '.join(listed[:_SHOWN])}{more} - {fix}", measured=len(items))
+
+
+def _united(items: Iterable[object]) -> list[str]:
+    """What is measured, one text each; what is said of several lines of a file is said once, with all of them."""
+    places: dict[tuple[str, str], list[int]] = {}
+    texts: dict[str, None] = {}
+    for item in items:
+        line = item.get("line") if isinstance(item, Mapping) else None
+        if not isinstance(item, Mapping) or not isinstance(line, int):
+            texts[describe(item)] = None
+            continue
+        name, reason = _name_and_reason(item)
+        known = places.setdefault((name, reason), [])
+        if line not in known:
+            known.append(line)
+    united = [f"{name}:{', '.join(map(str, lines))} {reason}".strip() for (name, reason), lines in places.items()]
+    return [*united, *texts]
 
 
 def empty(fact: str, *, what: str, fix: str) -> JudgeRule:
@@ -196,10 +214,15 @@ def describe(item: object) -> str:
     """One measured thing in a few words, whatever its shape."""
     if not isinstance(item, Mapping):
         return str(item)[:160]
-    named = item.get("id") or item.get("path") or item.get("check") or item.get("name") or ""
+    name, reason = _name_and_reason(item)
     line = f":{item['line']}" if isinstance(item.get("line"), int) else ""
+    return f"{name}{line} {reason}".strip()
+
+
+def _name_and_reason(item: Mapping[str, object]) -> tuple[str, str]:
+    name = item.get("id") or item.get("path") or item.get("check") or item.get("name") or ""
     reason = item.get("reason") or item.get("message") or item.get("text") or item.get("stub") or ""
-    return f"{named}{line} {str(reason).strip()[:160]}".strip()
+    return str(name), str(reason).strip()[:160]
 
 
 def examples_found(case: RuleCase) -> set[str]:

@@ -14,8 +14,9 @@ from agentforge.config.settings import load
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import ConfigError
 from agentforge.evals.attack_case import SECRET, AttackCase, AttackGround, attack_ground
-from agentforge.safety.policy.decision import Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import decide_call, decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import BadRule, read_rule
 from agentforge.safety.shell.programs.classes import CommandClass

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agentforge.evals.attack_case import everyday_commands
-from agentforge.safety.policy.decision import Policy, decide_command
+from agentforge.safety.policy.decision import decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.programs.classes import CommandClass

@@ -18,8 +18,7 @@ from agentforge.app.sessions.instructions import found_instructions, read_instru
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
 from agentforge.app.tasks.delivered_trees import with_delivered
 from agentforge.app.tasks.dependencies import look_at
-from agentforge.app.tasks.examiner import flag_of
-from agentforge.app.tasks.external_agents import guests_of
+from agentforge.app.tasks.external_agents import flag_of, guests_of
 from agentforge.app.tasks.workplace import ready_worktree
 from agentforge.config.model_choice import choose, choose_fallbacks
 from agentforge.config.settings import Settings
@@ -28,6 +27,7 @@ from agentforge.context.budget import output_room
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
+from agentforge.guest import GuestChoice
 from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
 from agentforge.models import (
@@ -51,7 +51,6 @@ from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Network, Preference, Sandbox, choose as choose_sandbox
 
 if TYPE_CHECKING:
-    from agentforge.guest import GuestChoice
     from agentforge.suite import Rig
 
 _LEAST_STEP_TOKENS = 4000

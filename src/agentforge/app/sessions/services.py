@@ -24,8 +24,8 @@ from agentforge.events.kinds import Event, HistoryCompacted
 from agentforge.events.state.run_state import RunState
 from agentforge.messages import Message
 from agentforge.models import Model
-from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.permission import Rule
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.session import SessionRuntime, bare_prompt, compacted, offered, system_prompt, tool_context

@@ -18,8 +18,8 @@ from agentforge.events.kinds import Event, RunStarted
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.globs import matches
-from agentforge.safety.policy.decision import Policy
 from agentforge.safety.policy.modes import Consent
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.permission import read_rule
 from agentforge.session import Subagent, prompt, side_by_side
 from agentforge.store.log.reader import LOG, read

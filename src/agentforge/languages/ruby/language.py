@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language
 from agentforge.languages.ruby.mutants import ruby_mutants
-from agentforge.languages.ruby.project import find_ruby, plan_of_ruby_words
-from agentforge.languages.ruby.runner import run_minitest
+from agentforge.languages.ruby.runner import find_ruby, plan_of_ruby_words, run_minitest
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ LANGUAGE = Language(
     runners=("minitest",),
     grammars=("ruby",),
     manifests=("Gemfile", "Rakefile"),
+    comment="#",
     find=find_ruby,
     plan_of_command=plan_of_ruby_words,
     run=run_minitest,

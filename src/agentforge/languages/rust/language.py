@@ -1,25 +1,51 @@
 """Rust, as the rest of the program asks for it.
 
-Names the tests of a Rust file without running it.
+Names the tests of a Rust file without running it, and says where they stand in a product file: in modules that are compiled
+for tests alone.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentforge.languages.language import Language, ProjectFiles
+from agentforge.languages.language import Language, TestPart
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
-from agentforge.languages.native.wrapper_commands import plan_with
+from agentforge.languages.native.wrapper_commands import plan_by_manifest, plan_with
 from agentforge.languages.rust.runner import run_cargo
-from agentforge.languages.rust.test_parts import rust_test_parts
-from agentforge.testing.plan import TestPlan
+from agentforge.workspace.code.symbols_rust import is_for_tests
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
+
+
+_COMMENTS = ("line_comment", "block_comment")
+
+
+def rust_test_parts(node: SgNode, modules: tuple[str, ...] = ()) -> Iterator[TestPart]:
+    """Yield each module behind `#[cfg(test)]`, with its attributes and documentation; one that cannot be parsed is none."""
+    before: list[SgNode] = []
+    for child in node.children():
+        if child.kind() == "attribute_item" or child.kind() in _COMMENTS:
+            before.append(child)
+            continue
+        name, body = child.field("name"), child.field("body")
+        if child.kind() == "mod_item" and name is not None:
+            inside = (*modules, name.text())
+            if any(one.kind() == "attribute_item" and is_for_tests(one.text()) for one in before):
+                if child.find(kind="ERROR") is None:
+                    yield TestPart(name="::".join(inside), first=_first(before), last=child.range().end.index)
+            elif body is not None:
+                yield from rust_test_parts(body, inside)
+        before = []
+
+
+def _first(before: list[SgNode]) -> int:
+    """Where the first attribute stands, or the first line of documentation; any other comment belongs to the product."""
+    own = (one for one in before if one.kind() not in _COMMENTS or one.text().startswith(("///", "/**")))
+    return next(own).range().start.index
 
 
 def rust_tests(node: SgNode, modules: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
@@ -43,26 +69,14 @@ def _is_test_attribute(text: str) -> bool:
     return inner.rpartition("::")[2] in ("test", "rstest", "test_case")
 
 
-def _find(project: ProjectFiles) -> TestPlan | None:
-    if not project.holds("Cargo.toml"):
-        return None
-    if shutil.which("cargo", path=project.environ.get("PATH")) is None:
-        problems = ("cargo is not on PATH",)
-        return TestPlan(
-            runner="none", language="rust", source="detected: Cargo.toml", problems=problems, **project.base
-        )
-    return TestPlan(
-        runner="cargo",
-        command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
-        language="rust",
-        source="detected: cargo via Cargo.toml (unit and integration tests; documentation tests are not run)",
-        **project.base,
-    )
-
-
-def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
-    return plan_with(_find(project), command, begins=("cargo", "test"))
-
+_find = partial(
+    plan_by_manifest,
+    manifest="Cargo.toml",
+    runner="cargo",
+    language="rust",
+    command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
+    noted=" (unit and integration tests; documentation tests are not run)",
+)
 
 LANGUAGE = Language(
     name="rust",
@@ -71,7 +85,7 @@ LANGUAGE = Language(
     grammars=("rust",),
     manifests=("Cargo.toml",),
     find=_find,
-    plan_of_command=_plan_of_command,
+    plan_of_command=partial(plan_with, find=_find, begins=("cargo", "test")),
     run=run_cargo,
     named_tests=rust_tests,
     test_parts=rust_test_parts,

@@ -1,4 +1,4 @@
-"""Views of tests for a context: how tests look here and where new ones go, and the frozen tests, what is new in them first."""
+"""Views of tests: how they look here and where new ones go, the frozen ones, and existing ones that name what a task is about."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from agentforge.pipeline.context.excerpts import (
     definitions_of,
     file_view,
     head_of,
+    members_of,
     source_text,
     symbols_of,
     words_in,
@@ -48,6 +49,11 @@ _NUMBER = 2  # tokens of a line's number
 _FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
 
 # -- how tests look here
+_MOST_READ = 2000  # test files
+_EVERYWHERE = 12
+"""A name in more files than this is only counted: it is a word like any other there."""
+_MOST_NAMES, _MOST_FILES, _MOST_LINES = 6, 3, 4
+_SAYS_NOTHING = 3  # letters that say nothing
 
 
 def style_views(
@@ -126,14 +132,51 @@ def _test_files(
 def tests_in(path: str, text: str) -> list[Symbol]:
     """List the tests of a file and what stands beside them: functions and methods; in JavaScript `it(...)` by its titles, too."""
     found = [one for one in symbols_of(path, text) if one.kind in ("function", "method")]
+    found += [test for _, test in _titled(path, text)]
+    return sorted(found, key=lambda one: (one.line, -one.end_line))
+
+
+def _titled(path: str, text: str) -> Iterator[tuple[str, Symbol]]:
+    """The tests of a JavaScript or TypeScript file with their whole titles, `group > title`; none of another language."""
     language = language_of(path) or ""
     tree = parse_tree(text, language) if language in _TITLED else None
     for titles, call in javascript_tests(tree) if tree is not None else ():
         lines = call.range()
-        title = titles.rpartition(" > ")[2]
-        first, last = lines.start.line + 1, lines.end.line + 1
-        found.append(Symbol(name=title, kind="function", path=path, line=first, end_line=last, signature=title))
-    return sorted(found, key=lambda one: (one.line, -one.end_line))
+        title, first, last = titles.rpartition(" > ")[2], lines.start.line + 1, lines.end.line + 1
+        yield titles, Symbol(name=title, kind="function", path=path, line=first, end_line=last, signature=title)
+
+
+def listed_views(root: Path, listed: Mapping[str, Iterable[str]]) -> list[View]:
+    """The existing tests that are to be changed or removed, whole, before anything else that was named.
+
+    Args:
+        listed: by test file the names as a specification or a runner writes them.
+    """
+    views = []
+    for path, names in listed.items():
+        text = source_text(root, path)
+        found = [one for name in names for one in _tests_called(path, text, name)] if text is not None else []
+        if text is None or not found:
+            continue
+        symbols, why = symbols_of(path, text), "is to be changed"
+        wants = [
+            Want(first=one.line, last=one.end_line, level=Level.ASKED, order=EDGE, focus=one.line, why=why)
+            for one in found
+            if not members_of(symbols, one)
+        ]
+        views.append(file_view(root, path, text, wants, symbols=symbols, state="how tests look here"))
+    return views
+
+
+def _tests_called(path: str, text: str, name: str) -> list[Symbol]:
+    """What a name stands for: `Class::test[row]`, `Test/sub`, `group > title`; the definition, where a title is a test's own."""
+    titled, titles_of_name = list(_titled(path, text)), name.split(" > ")
+    for place in range(len(titles_of_name)):
+        wanted = " > ".join(titles_of_name[place:])
+        if found := [test for titles, test in titled if titles == wanted or titles.endswith(f" > {wanted}")]:
+            return found
+    bare = re.split(r"[\[/]", name, maxsplit=1)[0].replace("::", ".")
+    return definitions_of(symbols_of(path, text), bare)
 
 
 def _place_of_tests(text: str, count: int) -> Iterator[Want]:
@@ -285,3 +328,38 @@ def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> 
     count = len(text.rstrip("\n").split("\n"))
     for want in islice(_place_of_tests(text, count), 1 if tests else 2):
         yield replace(want, order=HEADING)
+
+
+def named_in_tests(root: Path, tests: Iterable[str], names: Iterable[str]) -> str:
+    """A line for each name that stands in tests: in which files, and on which lines of them; "" where none does.
+
+    Args:
+        root: where the files lie.
+        tests: paths of test files, relative to it.
+        names: qualified names; their last parts are looked for, as whole words.
+    """
+    words = list(dict.fromkeys(name.rpartition(".")[2] for name in names))
+    wanted = [word for word in words if len(word) > _SAYS_NOTHING][:_MOST_NAMES]
+    if not wanted:
+        return ""
+    lines = {path: (source_text(root, path) or "").splitlines() for path in islice(tests, _MOST_READ)}
+    return "\n".join(line for word in wanted for line in _told(word, lines))
+
+
+def _told(word: str, lines: dict[str, list[str]]) -> Iterator[str]:
+    whole = re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
+    found = {path: [at for at, line in enumerate(text, start=1) if whole.search(line)] for path, text in lines.items()}
+    most = sorted((path for path, numbers in found.items() if numbers), key=lambda path: -len(found[path]))
+    if len(most) > _EVERYWHERE:
+        yield f"- {word}: {len(most)} files"
+    elif most:
+        places = "; ".join(f"{path} {_numbers(found[path])}" for path in most[:_MOST_FILES])
+        yield f"- {word}: {places}{_more(len(most) - _MOST_FILES)}"
+
+
+def _numbers(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:_MOST_LINES])) + _more(len(numbers) - _MOST_LINES)
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""

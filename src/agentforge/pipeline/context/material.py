@@ -20,12 +20,12 @@ from agentforge.pipeline.context.early_material import (
     of_intake,
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
-from agentforge.pipeline.context.excerpts_of_tests import frozen_views, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, named_in_tests, style_views
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
-from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.prompt_text import (
     framed_constraints,
     holds,
@@ -37,7 +37,10 @@ from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.pipeline.parallel.arrivals import arrived_pieces
+from agentforge.pipeline.plugins.added_stage import gather_added, shown_artifacts
 from agentforge.pipeline.stages import FIX, SPLIT
+from agentforge.pipeline.workflows.split.parts import gather_plan
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
@@ -57,8 +60,6 @@ def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _of_plan(_stage: str, state: RunState, _runtime: Runtime) -> list[Section]:
-    from agentforge.pipeline.workflows.split.parts import gather_plan
-
     return gather_plan(state)
 
 
@@ -89,8 +90,6 @@ _BY_WORKFLOW: dict[str, Callable[[str, RunState, Runtime], list[Section]]] = {
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     if stage in _GATHERERS:
         return _GATHERERS[stage](state, runtime)
-    from agentforge.pipeline.plugins.added_stage import gather_added
-
     return gather_added(runtime.stages[stage], state, runtime)
 
 
@@ -107,8 +106,6 @@ def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     """What stages from outside made for this one."""
     if not state.brief.added:
         return []
-    from agentforge.pipeline.plugins.added_stage import shown_artifacts
-
     return [*shown_artifacts(stage, state, runtime)]
 
 
@@ -116,8 +113,6 @@ def _of_others(stage: str, state: RunState) -> list[Section]:
     """What other tasks delivered for this one."""
     if not state.relations.awaited:
         return []
-    from agentforge.pipeline.parallel.arrivals import arrived_pieces
-
     return [*arrived_pieces(stage, state)]
 
 
@@ -144,7 +139,6 @@ def _named_by_tests(state: RunState, runtime: Runtime) -> Piece:
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
-    from agentforge.pipeline.ledger.placement import standing_examples
 
     spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
@@ -183,6 +177,7 @@ def _red(state: RunState, runtime: Runtime) -> list[Section]:
         *_speed("what is measured beside the tests", measured_text(state)),
         baseline_piece(state),
         place_piece(runtime.worktree, sources),
+        *listed_views(runtime.worktree, _listed_tests(spec)),
         *tests,
         *with_places(
             runtime.worktree, _places_alone(_code(runtime, [*sources, *named], places, changed=_changed_names(spec)))
@@ -275,6 +270,16 @@ def _spec_places(spec: Json, state: RunState) -> tuple[list[str], list[Place]]:
     files = [*texts(spec.get("files_to_modify")), *(str(row.get("file", "")) for row in rows)]
     places = [(str(row.get("file", "")), str(row.get("name", "")), 0) for row in rows]
     return [path for path in dict.fromkeys(files) if path], [*places, *_analysed(state)]
+
+
+def _listed_tests(spec: Json) -> dict[str, list[str]]:
+    """The names that the specification lists in test files, by file: what is there already and is to change."""
+    listed: dict[str, list[str]] = {}
+    for row in items(spec.get("symbols")):
+        path = str(row.get("file", ""))
+        if is_test_path(path) and row.get("change") != "new":
+            listed.setdefault(path, []).append(str(row.get("name", "")))
+    return listed
 
 
 def _changed_names(spec: Json) -> list[str]:

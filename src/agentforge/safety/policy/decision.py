@@ -11,10 +11,10 @@ from dataclasses import replace
 from posixpath import normpath
 
 from agentforge.frozen import dataclass
-from agentforge.safety.policy.modes import TABLE, Consent, Mode, strictest
+from agentforge.safety.policy.modes import Consent, Mode, in_mode, strictest
+from agentforge.safety.policy.part import Part, Policy, closed_rules, matches_file, part_of, path_finding, ruled
 from agentforge.safety.policy.path_policy import (
     PathFinding,
-    PathPolicy,
     absolute,
     folder_of,
     is_below,
@@ -23,66 +23,15 @@ from agentforge.safety.policy.path_policy import (
     judge_steering,
     judge_write,
 )
-from agentforge.safety.policy.permission import (
-    READING,
-    Rule,
-    first_match,
-    host_of,
-    matches_command,
-    matches_host,
-    matches_path,
-    may_name,
-)
+from agentforge.safety.policy.permission import READING, Rule, first_match, host_of, matches_command, matches_host
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.flow import nested
 from agentforge.safety.shell.grammar.syntax import ShellCommand, Word
 from agentforge.safety.shell.programs.classes import CommandClass, Judged
 from agentforge.safety.shell.programs.classification import classify
 
-_LEAVING = (CommandClass.NETWORK,)
 _ANYWHERE = (CommandClass.READ_ONLY,)
 _OF_GIT = (CommandClass.GIT_READ, CommandClass.GIT_WRITE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """What decides.
-
-    Attributes:
-        mode: what holds where no rule speaks.
-        rules: in the order in which they were read.
-        ground: where paths lead.
-        now: ISO 8601 in UTC, for rules that expire.
-        confined: a sandbox stands around every command: a path that only the run knows is left to it where the mode goes
-            on without a question.
-        tainted: the run has read untrusted text; what leaves the machine is asked about even where it would be allowed
-            (`yolo` excepted).
-    """
-
-    mode: Mode = Mode.ON_REQUEST
-    rules: tuple[Rule, ...] = ()
-    ground: PathPolicy
-    now: str = ""
-    confined: bool = False
-    tainted: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One part of a call: a command, a redirection, a path."""
-
-    text: str
-    kind: CommandClass
-    verdict: Consent
-    reason: str
-    rule: str = ""
-
-    def value(self) -> dict[str, str]:
-        """The part as plain data: {text, class, verdict, rule, reason}."""
-        return {
-            **{"text": self.text, "class": self.kind.value, "verdict": self.verdict.value},
-            **{"rule": self.rule, "reason": self.reason},
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +60,10 @@ def decide_command(line: str, policy: Policy) -> Decision:
     for command in script.commands:
         parts += _command_parts(command, policy)
     for piece in script.opaque:
-        verdict = _by_mode(CommandClass.UNKNOWN, policy)
-        parts.append(
-            Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=f"not understood: {piece.reason}")
-        )
+        rules = any(rule.verdict is not Consent.ALLOW and rule.holds_at(policy.now) for rule in policy.rules)
+        verdict = in_mode(CommandClass.UNKNOWN, policy.mode, enclosed=policy.enclosed and not rules)
+        why = f"not understood: {piece.reason}"
+        parts.append(Part(text=piece.text, kind=CommandClass.UNKNOWN, verdict=verdict, reason=why))
     return _decision(parts, policy)
 
 
@@ -139,8 +88,8 @@ def decide_call(
     """
     if url:
         return _decision([_url_part(tool, url, kind, policy)], policy)
-    parts = [_file_part(tool, path, judge_read, CommandClass.READ_ONLY, policy) for path in reads]
-    parts += [_file_part(tool, path, judge_write, kind, policy) for path in writes]
+    parts = [_file_part(tool, path, CommandClass.READ_ONLY, policy, writing=False) for path in reads]
+    parts += [_file_part(tool, path, kind, policy, writing=True) for path in writes]
     if not parts:
         rule = first_match(
             (
@@ -150,7 +99,7 @@ def decide_call(
             ),
             now=policy.now,
         )
-        part = _part(
+        part = part_of(
             text or tool, kind, rule, PathFinding(verdict=Consent.ALLOW), policy, reason=f"{tool} is {kind.value}"
         )
         parts.append(_asked_when_tainted(part, tool, policy))
@@ -173,10 +122,6 @@ def _decision(parts: Sequence[Part], policy: Policy) -> Decision:
     if policy.mode is Mode.YOLO:  # whoever chose it wants no question: what nothing forbids passes
         parts = [replace(part, verdict=Consent.ALLOW) if part.verdict is Consent.ASK else part for part in parts]
     return Decision(verdict=strictest(*(part.verdict for part in parts)), mode=policy.mode, parts=tuple(parts))
-
-
-def _by_mode(kind: CommandClass, policy: Policy) -> Consent:
-    return TABLE[policy.mode][kind]
 
 
 def _command_parts(command: ShellCommand, policy: Policy) -> list[Part]:
@@ -207,8 +152,8 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     if judged.fatal:
         return Part(text=text, kind=judged.kind, verdict=Consent.DENY, reason=judged.reason)
     reads = [word for word in judged.reads if not (judged.kind is CommandClass.READ_ONLY and _is_piped(word))]
-    found = [_path_finding(word, command, policy, judge_read, writing=False) for word in reads]
-    found += [_path_finding(word, command, policy, judge_write, writing=True) for word in judged.writes]
+    found = [_path_finding(word, command, policy, writing=False) for word in reads]
+    found += [_path_finding(word, command, policy, writing=True) for word in judged.writes]
     found += [
         judge_steering(absolute(word, folder, policy.ground), policy.ground)
         for word in judged.steers
@@ -220,7 +165,7 @@ def _judged_part(judged: Judged, command: ShellCommand, policy: Policy) -> Part:
     rule = first_match(
         (one for one in policy.rules if one.speaks_of("shell") and _covers(one, judged, argv)), now=policy.now
     )
-    return _part(text, judged.kind, rule, worst, policy, reason=judged.reason)
+    return part_of(text, judged.kind, rule, worst, policy, reason=judged.reason, enclosed=policy.enclosed)
 
 
 def _is_private(words: Sequence[Word], command: ShellCommand, policy: Policy) -> bool:
@@ -236,23 +181,11 @@ def _is_piped(word: Word) -> bool:
 
 def _deep_findings(judged: Judged, policy: Policy) -> list[PathFinding]:
     """What speaks against reading everything below a folder: files that a rule closes may lie there."""
-    closed = _closed(policy, ("read_file",)) if judged.deep else ()
+    closed = closed_rules(policy, ("read_file",)) if judged.deep else ()
     return [
         PathFinding(verdict=Consent.ASK, reason=f"may read what the rule {rule.written} closes", path="?")
         for rule in closed[:1]
     ]
-
-
-def _closed(policy: Policy, tools: Sequence[str]) -> tuple[Rule, ...]:
-    """The rules that close paths to these tools."""
-    return tuple(
-        rule
-        for rule in policy.rules
-        if rule.pattern
-        and rule.verdict is not Consent.ALLOW
-        and rule.holds_at(policy.now)
-        and any(rule.speaks_of(tool) for tool in tools)
-    )
 
 
 def _folder_findings(judged: Judged, command: ShellCommand, policy: Policy) -> list[PathFinding]:
@@ -285,39 +218,12 @@ def _covers(rule: Rule, judged: Judged, argv: str) -> bool:
     return bool(judged.argv or not rule.pattern) and matches_command(rule.pattern, argv, unknown=True)
 
 
-def _part(text: str, kind: CommandClass, rule: Rule | None, found: PathFinding, policy: Policy, *, reason: str) -> Part:
-    """Put the mode, the rule and the paths together."""
-    written = (
-        f"{rule.verdict.value} {rule.written}" + (f" ({rule.origin})" if rule.origin else "")
-        if rule is not None
-        else ""
-    )
-    verdict = rule.verdict if rule is not None else _by_mode(kind, policy)
-    if rule is not None:
-        reason = "a rule says so"
-    if policy.tainted and kind in _LEAVING and verdict is Consent.ALLOW:
-        verdict, reason = Consent.ASK, "leaves the machine after untrusted text was read"
-    paths = _in_mode(found, policy)
-    if strictest(verdict, paths) is not verdict:
-        verdict, reason, written = paths, found.reason, written if paths is Consent.ASK else ""
-    return Part(text=text[:300], kind=kind, verdict=verdict, reason=reason, rule=written)
-
-
-def _in_mode(found: PathFinding, policy: Policy) -> Consent:
-    """What a doubt about a path becomes: `never` refuses it, `yolo` lets it pass; what is protected stays refused."""
-    if found.verdict is Consent.ASK:
-        if policy.confined and not found.path and policy.mode in (Mode.AUTO, Mode.ON_FAILURE):
-            return Consent.ALLOW
-        return {Mode.NEVER: Consent.DENY, Mode.YOLO: Consent.ALLOW}.get(policy.mode, Consent.ASK)
-    return found.verdict
-
-
-def _path_finding(word: Word, command: ShellCommand, policy: Policy, judge: object, *, writing: bool) -> PathFinding:
+def _path_finding(word: Word, command: ShellCommand, policy: Policy, *, writing: bool) -> PathFinding:
     """The strictest finding over every folder in which the command may run, file rules included."""
     found = []
     for folder in command.folders:
         path = absolute(word, folder, policy.ground)
-        found.append(_with_rules(path, policy, writing=writing))
+        found.append(path_finding(path, policy, writing=writing))
     return max(found, key=_weight)
 
 
@@ -326,35 +232,7 @@ def _weight(found: PathFinding) -> tuple[int, bool]:
     return list(Consent).index(found.verdict), bool(found.path)
 
 
-def _with_rules(path: str | None, policy: Policy, *, writing: bool) -> PathFinding:
-    """Judge a path; rules for file tools hold for what the shell does with files too."""
-    finding = judge_write(path, policy.ground) if writing else judge_read(path, policy.ground)
-    tools = ("write_file", "edit") if writing else ("read_file",)
-    about = [rule for rule in policy.rules if any(rule.speaks_of(tool) for tool in tools) and rule.pattern]
-    closed = _closed(policy, tools)
-    if path is None:
-        return replace(finding, verdict=strictest(finding.verdict, Consent.ASK), path="?") if closed else finding
-    hit = next((rule for rule in closed if may_name(rule.pattern, path)), None)
-    if hit is not None and finding.verdict is Consent.ALLOW:
-        return replace(finding, verdict=Consent.ASK, reason=f"the pattern may name what the rule {hit.written} closes")
-    rule = first_match((one for one in about if _matches_file(one, path, finding, policy)), now=policy.now)
-    return _ruled(finding, rule)
-
-
-def _matches_file(rule: Rule, path: str, finding: PathFinding, policy: Policy) -> bool:
-    ground = policy.ground
-    names = {path, finding.path or path}
-    return any(matches_path(rule.pattern, name, root=ground.root, home=ground.home) for name in names)
-
-
-def _ruled(finding: PathFinding, rule: Rule | None) -> PathFinding:
-    if rule is None or finding.verdict is Consent.DENY:
-        return finding
-    return replace(finding, verdict=rule.verdict, reason=f"the rule {rule.verdict.value} {rule.written} says so")
-
-
-def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: Policy) -> Part:
-    writing = judge is judge_write
+def _file_part(tool: str, path: str, kind: CommandClass, policy: Policy, *, writing: bool) -> Part:
     where = absolute(Word(text=path, pieces=(path,), tilde=path.startswith("~")), "", policy.ground)
     finding = judge_write(where, policy.ground) if writing else judge_read(where, policy.ground)
     if finding.verdict is Consent.ALLOW and not is_below(finding.path, policy.ground.root):
@@ -369,14 +247,14 @@ def _file_part(tool: str, path: str, judge: object, kind: CommandClass, policy: 
         if one.speaks_of(tool) or (not writing and any(one.speaks_of(name) for name in spoken[:1]))
     ]
     rule = first_match(
-        (one for one in about if not one.pattern or (where is not None and _matches_file(one, where, finding, policy))),
+        (one for one in about if not one.pattern or (where is not None and matches_file(one, where, finding, policy))),
         now=policy.now,
     )
-    return _part(
+    return part_of(
         f"{tool} {path}",
         kind,
         rule,
-        _ruled(finding, rule),
+        ruled(finding, rule),
         policy,
         reason=f"{tool} {'writes' if writing else 'reads'} a file of the workspace",
     )
@@ -397,4 +275,4 @@ def _url_part(tool: str, url: str, kind: CommandClass, policy: Policy) -> Part:
         if host
         else PathFinding(verdict=Consent.DENY, reason=f"{url!r} names no host")
     )
-    return _part(f"{tool} {url}", kind, rule, finding, policy, reason=f"talks to {host}")
+    return part_of(f"{tool} {url}", kind, rule, finding, policy, reason=f"talks to {host}")

@@ -56,6 +56,11 @@ TABLE: dict[Mode, dict[CommandClass, Consent]] = {
 }
 
 
+def in_mode(kind: CommandClass, mode: Mode, *, enclosed: bool = False) -> Consent:
+    """What the mode says to a class; within walls that hold, the unknown may do no more than any script that may be run."""
+    return TABLE[mode][CommandClass.RUN if enclosed and kind is CommandClass.UNKNOWN else kind]
+
+
 def strictest(*verdicts: Consent) -> Consent:
     """Deny beats ask, ask beats allow."""
     return max(verdicts, key=list(Consent).index, default=Consent.ALLOW)

@@ -12,6 +12,9 @@ from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret, may_name_secret
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.shell.grammar.syntax import Word, names
 
+SCRATCH = ("/tmp", "/var/tmp")
+"""Folders that are private to the sandbox: a command tries things there."""
+
 _READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /proc")
 _DEVICES = frozenset(
     names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
@@ -38,7 +41,7 @@ class PathPolicy:
     root: str
     folder: str
     home: str
-    scratch: tuple[str, ...] = ("/tmp", "/var/tmp")
+    scratch: tuple[str, ...] = SCRATCH
     real: Callable[[str], str] = normpath
     named: tuple[str, ...] = ()
 
@@ -155,7 +158,7 @@ def judge_read(path: str | None, ground: PathPolicy) -> PathFinding:
     real = _real(path, ground)
     if is_secret(path) or is_secret(real) or _PROC_SECRET.fullmatch(path) or _PROC_SECRET.fullmatch(real):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} may hold secrets", path=real)
-    if _below(real, ground.root) is None and may_name_secret(path):
+    if _below(real, ground.root) is None and not _inside(real, ground.scratch) and may_name_secret(path):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} may name a file that holds secrets", path=real)
     if _below(real, ground.root) is None and not _inside(real, (*_READABLE, *ground.scratch)):
         return PathFinding(verdict=Consent.ASK, reason=f"{path} lies outside the workspace", path=real)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from agentforge.frozen import dataclass
 from agentforge.globs import is_wild
-from agentforge.safety.policy.decision import Decision, Policy, decide_command
+from agentforge.safety.policy.decision import Decision, decide_command
 from agentforge.safety.policy.modes import Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.permission import READING, RULE_DAYS, WRITING, after_days, host_of
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.syntax import names

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import islice
 
 from agentforge.toolbox import _files
 from agentforge.toolbox._arguments import flag, text
@@ -13,6 +15,7 @@ from agentforge.workspace.files.file_access import TextFile
 _AROUND = 2
 _LONGEST_SHOWN = 24
 _MOST_NAMED = 10
+_BLANKS = " \t"
 _TELLING = 12  # characters that make a text unlikely to stand somewhere by chance
 
 
@@ -22,6 +25,7 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
     _files.refuse_if_changed(context, path, file)
     old, new = _as_in(file, text(arguments, "old_string")), _as_in(file, text(arguments, "new_string"))
     _refuse_empty(path, old, new)
+    old = _but_for_ends(file.text, old)
     count = file.text.count(old)
     if count == 0:
         return _not_there(path, file, old, new)
@@ -44,6 +48,16 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
 def _as_in(file: TextFile, piece: str) -> str:
     """A piece of text with the line ends that the file has in memory."""
     return piece if file.newline == "mixed" else piece.replace("\r\n", "\n")
+
+
+def _but_for_ends(content: str, old: str) -> str:
+    """The one place of the file that equals a text but for blanks at the ends of its lines; else the text itself."""
+    *lines, last = old.split("\n")
+    if old in content or not lines:
+        return old
+    ends = "".join(f"{re.escape(line.rstrip(_BLANKS))}[{_BLANKS}]*\n" for line in lines)
+    found = list(islice(re.finditer(ends + re.escape(last), content), 2))
+    return found[0].group() if len(found) == 1 else old
 
 
 def _refuse_empty(path: str, old: str, new: str) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from agentforge.safety.policy.decision import Decision, Part, Policy, decide_call, decide_command
+from agentforge.safety.policy.decision import Decision, decide_call, decide_command
+from agentforge.safety.policy.part import Part, Policy
 from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.tools.base import Tool
 

@@ -19,7 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.test_parts import may_hold_tests, with_blank_tests
+from agentforge.workspace.git.repository import Read
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
@@ -36,11 +38,7 @@ def new_replacements(changed: Iterable[str], *, before: Read, after: Read) -> tu
 
 
 def _replacements(_path: str, data: bytes) -> list[tuple[int, str]]:
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return []
-    return sorted(set(_patches(tree)))
+    return sorted(set(_patches(module_of(data))))
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -72,7 +70,6 @@ def _imports(tree: ast.Module) -> Iterator[ast.alias]:
             yield ast.alias(name=node.module, lineno=node.lineno, col_offset=0)
 
 
-Read = Callable[[str], bytes | None]
 Reader = Callable[[str, bytes], Iterable[tuple[int, str]]]
 """Given a path and the file's bytes, names (line, text) of the places of one kind."""
 _MOST_CHARS = 200

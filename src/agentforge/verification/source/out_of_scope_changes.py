@@ -13,13 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import Rig
 from agentforge.verification.effects.recorded_calls import differing_in, probe_of
 from agentforge.verification.examples.answer_tables import varied
-from agentforge.verification.examples.plain_check import Probe, Read, spellings
+from agentforge.verification.examples.plain_check import Probe, spellings
 from agentforge.verification.examples.suite_claims import asserted
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = 12
@@ -338,11 +340,7 @@ def _used(asked: RequestedScope, changed: Sequence[ast.Module], read: Read) -> s
 
 def _parsed(paths: Iterable[str], read: Read) -> Iterator[ast.Module]:
     for path in paths:
-        data = read(path) if path.endswith(".py") else None
-        try:
-            yield ast.parse(data or b"")
-        except (SyntaxError, ValueError):
-            continue  # a file that cannot be read is no Python of this version
+        yield module_of(read(path) if path.endswith(".py") else None)
 
 
 def _read_names(node: ast.AST) -> Iterator[str]:

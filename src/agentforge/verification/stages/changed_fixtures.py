@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agentforge.languages.javascript.source import is_javascript
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import module_of, reached
 from agentforge.testing.outcome import file_of, without_parameters
 from agentforge.verification.source.test_hashes import test_functions, test_hashes
 from agentforge.verification.stages.changed_support import declared_helpers, helpers_of, words_of_script_test
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
-Read = Callable[[str], bytes | None]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Asks = dict[str, frozenset[str]]
 """Name of a fixture or helper -> the names that it asks for."""
@@ -363,10 +363,7 @@ def _arguments(node: _Function) -> list[str]:
 
 def _statements(data: bytes | None) -> list[ast.stmt]:
     """The statements of a module; a class is its head, followed by its members under `Class::name`."""
-    try:
-        return [*_flat(ast.parse(data or b"").body, "")]
-    except (SyntaxError, ValueError):
-        return []
+    return [*_flat(module_of(data).body, "")]
 
 
 def _flat(body: Iterable[ast.stmt], owner: str) -> Iterator[ast.stmt]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
 from agentforge.languages.test_parts import may_hold_tests
@@ -16,8 +17,7 @@ from agentforge.verification.source.inner_tests import inner_tests_changed, with
 from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
 from agentforge.verification.stages.endings import lacks, without_imports
 from agentforge.workspace.code.relevance import is_test_path
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,10 +225,7 @@ def weakened(symbol: Symbol, data: bytes | None) -> str:
 
 
 def _definition(symbol: Symbol, data: bytes | None) -> _Function | None:
-    try:
-        body = ast.parse(data or b"").body
-    except (SyntaxError, ValueError):
-        return None
+    body = module_of(data).body
     for part in symbol.owner.split(".") if symbol.owner else []:
         body = next((one.body for one in body if isinstance(one, ast.ClassDef) and one.name == part), [])
     found = [one for one in body if isinstance(one, _Function) and one.name == symbol.last]

@@ -25,18 +25,19 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
-from agentforge.verification.source.inner_tests import Read, only_tests_changed
+from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import duplicates, freeze
-from agentforge.verification.stages.asked_imports import importing_tests
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.early_end import early_end
 from agentforge.verification.stages.endings import imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
+from agentforge.verification.stages.known_tests import known_before
 from agentforge.verification.stages.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of
 from agentforge.verification.stages.red_tests import broken_files, entries_of, refuse_unreached, unmask
-from agentforge.verification.stages.star_imports import names_to_come
+from agentforge.verification.stages.test_imports import importing_tests, names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of, outline_of
+from agentforge.workspace.git.repository import Read
 
 _INNER = ("if_reached", "absent")
 
@@ -67,7 +68,7 @@ def measure_red(
     made = variants(symbols, source=_texts(rig, red_tree), seed=red_tree) if with_stubs else ()
     patience = Patience.after(rig, run)
     stubs = run_stubs(patience, red_tree, suite.files, made[:1])
-    known = _known_before(rig, base_tree, red_tree, suite, run)
+    known = known_before(rig, base_tree, red_tree, suite, run)
     raising = _without(stubs.runs["raises"], known) if "raises" in stubs.runs else None
     heard = [one for one in _names(rig, red_tree, suite, raising, broken_files([run], expected)) if one not in known]
     entries = entries_of(_without(run, known), heard, suite, expected, read=rig.read(red_tree))
@@ -281,59 +282,6 @@ def _verdicts(
         "guards_pass": held and all(one["outcome"] == "passed" for one in guards),
         "right_reason": held and enough and all(one["right_reason"] for one in (*entries, *broken)),
     }
-
-
-def _known_before(rig: Rig, base_tree: str, red_tree: str, suite: Suite, run: SuiteRun) -> frozenset[str]:
-    """Tests of the declared files that the base has and nobody declared: the base line speaks of them. They are unchanged or
-    skipped, or stand in no source, as inherited ones, and fail at the base, too."""
-    before = freeze(suite.files, read=rig.read(base_tree)).tests
-    after = freeze(suite.files, read=rig.read(red_tree)).tests
-    same = {name for name, digest in before.items() if after.get(name) == digest and declared(name, suite) is None}
-    inherited = _failing_before(run, rig, base_tree, suite, {*same, *after})
-    skipped = _skipped_before(run, rig, base_tree, suite, same)
-    return frozenset(same) | inherited | skipped | _of_plugins(run, rig, red_tree, suite)
-
-
-def _of_plugins(run: SuiteRun, rig: Rig, red_tree: str, suite: Suite) -> frozenset[str]:
-    """Items that a plug-in of pytest adds to a file, as `::mypy-status`: nobody declared them and they stand in no source."""
-    found = set()
-    for nodeid in map(without_parameters, run.outcomes):
-        name = nodeid.rpartition("::")[2]
-        if file_of(nodeid).endswith(".py") and not name.startswith("test") and declared(nodeid, suite) is None:
-            text = rig.git.show(red_tree, file_of(nodeid)) or b""
-            found |= {nodeid} - ({nodeid} if name.encode() in text else set())
-    return frozenset(found)
-
-
-def _failing_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, told: Collection[str]) -> frozenset[str]:
-    """Tests that nobody declared and that fail at the base, too: those that a class inherits stand in no source.
-
-    Args:
-        told: tests of which the sources tell.
-    """
-    failing = {one for one in _failing(run) if one not in told and declared(one, suite) is None}
-    files = sorted({file_of(one) for one in failing if rig.git.show(base_tree, file_of(one)) is not None})
-    return frozenset(failing & _failing(run_tree(rig, base_tree, tests=files))) if files else frozenset()
-
-
-def _failing(run: SuiteRun) -> frozenset[str]:
-    """The tests of which a row fails."""
-    return frozenset(
-        without_parameters(nodeid) for nodeid, one in run.outcomes.items() if one.outcome in ("failed", "error")
-    )
-
-
-def _skipped_before(run: SuiteRun, rig: Rig, base_tree: str, suite: Suite, known: Collection[str]) -> frozenset[str]:
-    """Tests that nobody declared and that are skipped at the base, too: those that a program makes stand in no source."""
-    idle = {one for one in _idle(run) if one not in known and declared(one, suite) is None}
-    files = sorted({file_of(one) for one in idle if rig.git.show(base_tree, file_of(one)) is not None})
-    return frozenset(idle & _idle(run_tree(rig, base_tree, tests=files))) if files else frozenset()
-
-
-def _idle(run: SuiteRun) -> frozenset[str]:
-    """The tests of which every row is skipped."""
-    running = {without_parameters(nodeid) for nodeid, one in run.outcomes.items() if one.outcome != "skipped"}
-    return frozenset(map(without_parameters, run.outcomes)) - running
 
 
 def _without(run: SuiteRun, known: frozenset[str]) -> SuiteRun:

@@ -15,8 +15,9 @@ from agentforge.cli.startup.options import cwd_option, json_option
 from agentforge.config.paths import home_dir, project_top
 from agentforge.config.permissions import mode_of, permission_rules, remember_rule
 from agentforge.errors import UsageError
-from agentforge.safety.policy.decision import Decision, Policy, decide_command
+from agentforge.safety.policy.decision import Decision, decide_command
 from agentforge.safety.policy.modes import MODE_MEANING, TABLE, Consent, Mode
+from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import PathPolicy
 from agentforge.safety.policy.permission import RULE_DAYS
 from agentforge.safety.policy.suggestion import suggest
