@@ -60,11 +60,11 @@ def measure_strength(
     if any(not one.inert for one in missed):
         more, long = _recorded(rig, change, tree, tests=long, edits=edits), []
         traced, passed = traced.joined(traced_of(more, product=change.lines)), (*passed, *more.passed_ids)
-    left = sorted({one.path for one in _missed(changed, change, traced) if not one.inert and not is_beside(one.path)})
-    if left and traced.measured and not traced.lost and rig.usual_s <= _WHOLE_S:
-        more = _recorded(rig, change, tree, tests=(), edits=edits, files=left, calls=False)
+    unrun = sorted({one.path for one in _missed(changed, change, traced) if not one.inert and not is_beside(one.path)})
+    if unrun and traced.measured and not traced.lost and rig.usual_s <= _WHOLE_S:
+        more = _recorded(rig, change, tree, tests=(), edits=edits, files=unrun, calls=False)
         traced = traced.joined(traced_of(more, product=change.lines))
-        passed = dict.fromkeys((*passed, *more.passed_ids))
+        passed = tuple(dict.fromkeys((*passed, *more.passed_ids)))
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
     own = {str(test["id"]).partition("[")[0] for test in change.tests}
     passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
