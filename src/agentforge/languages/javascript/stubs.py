@@ -231,11 +231,13 @@ def _method(symbol: Symbol, choose: Choose) -> str:
     """A new method, of the object and of the class."""
     returned = returned_by(symbol.signature, None)
     said = symbol.signature.strip()
-    wait = "async " if returned.promised else ""
-    body = _body(returned, choose, generates=False)
+    words = said.partition("(")[0].replace("*", " * ").split()
+    generates = "*" in words
+    wait = "async " if returned.promised or "async" in words else ""
+    body = _body(returned, choose, generates=generates)
     if said.startswith(("get ", "static get ")):
         return f"get {symbol.last}() {{ {body} }} static get {symbol.last}() {{ {body} }}"
-    whole = f"{wait}{symbol.last}{_anything(typed=_is_typed(symbol))} {{ {body} }}"
+    whole = f"{wait}{'*' * generates}{symbol.last}{_anything(typed=_is_typed(symbol))} {{ {body} }}"
     return f"{whole} static {whole}"
 
 
@@ -260,7 +262,8 @@ def _added(file: _File, fresh: dict[str, list[Symbol]], choose: Choose) -> str:
 def _attached(symbol: Symbol, choose: Choose) -> str:
     """A new property of a function or of another value that stands there."""
     owner = f'(typeof {symbol.owner} === "undefined" ? module.exports : {symbol.owner})'
-    return f"{owner}.{symbol.last} = {_arrow(returned_by(symbol.signature, None), choose)};"
+    place = symbol.last if symbol.last.startswith("[") else f".{symbol.last}"
+    return f"{owner}{place} = {_arrow(returned_by(symbol.signature, None), choose)};"
 
 
 def _arrow(returned: Returned, choose: Choose) -> str:
