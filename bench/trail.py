@@ -16,8 +16,7 @@ from agentforge.canonical import canonical_bytes
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.codec import encode
-from agentforge.events.storage.state_codec import state_digest
+from agentforge.events.storage.state_codec import encode, state_digest
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG

@@ -77,7 +77,7 @@ def event_schema() -> str:
     """A JSON Schema of the records of a log: the envelope, and the data of every event by its type."""
     from pydantic import TypeAdapter
 
-    from agentforge.events.storage.codec import event_kinds
+    from agentforge.events.storage.state_codec import event_kinds
 
     made = {name: TypeAdapter(kind).json_schema() for name, kind in sorted(event_kinds().items())}
     envelope = {

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentforge.agent.decide import decide_turn
-from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
+from agentforge.agent.decide import CallModel, Effect, FinishStep, RunTool, Stop, decide_turn
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_finish_step, perform_tool
 from agentforge.agent.spec import AgentSpec

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.agent.decide import SILENT_LIMIT, decide_turn, step_approval
-from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
+from agentforge.agent.decide import (
+    SILENT_LIMIT,
+    CallModel,
+    Effect,
+    FinishStep,
+    RunTool,
+    Stop,
+    decide_turn,
+    step_approval,
+)
 from agentforge.agent.limits import LONGEST_CYCLE, STOP_AFTER
 from agentforge.events.kinds import Decision, EscalationResolved
 from agentforge.events.state.attempt import LOOP_WINDOW, Call, StageState, Turn

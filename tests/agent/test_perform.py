@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.decide import decide_turn
-from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.agent.decide import CallModel, FinishStep, RunTool, decide_turn
 from agentforge.errors import ModelError, ModelUnavailable
 from agentforge.events import kinds
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agentforge.app.history.replay import replay_session
 from agentforge.app.sessions.display import window_words
 from agentforge.app.sessions.mentions import notes_of
 from agentforge.app.sessions.person import Nobody
-from agentforge.app.sessions.replay import replay_session
 from agentforge.app.slash import run_slash
 from agentforge.config.settings import load
 from agentforge.errors import UsageError

@@ -13,7 +13,7 @@ from agentforge.app.pull_requests import review as pull_review
 from agentforge.app.pull_requests.place import Way
 from agentforge.app.pull_requests.review import Found, ReviewFinding, request_of
 from agentforge.forges.forge import CiCheck, Comment, Pull
-from agentforge.safety.text.boundary import outside
+from agentforge.safety.text.hygiene import outside
 from agentforge.verification.source.ci_changes import _FAMILIES, check_changes
 from tests.support.run_states import run_state
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import agentforge
-from agentforge.safety.text.boundary import outside, wrap
+from agentforge.safety.text.hygiene import outside, wrap
 from agentforge.session.modes import WORK_MODES, bare_prompt, subagent_prompt, system_prompt
 from tests.support.people import Asked, requests_of, texts_of
 

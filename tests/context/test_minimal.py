@@ -11,7 +11,7 @@ from agentforge.context.minimal import StepInputs, build_step
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Want, view_of
 from agentforge.messages import ToolSchema
-from agentforge.safety.text.boundary import wrap
+from agentforge.safety.text.hygiene import wrap
 from agentforge.tokens import count_tokens
 
 TOOL = ToolSchema(name="read_file", description="Read a file", parameters={"type": "object", "properties": {}})

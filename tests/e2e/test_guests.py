@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from agentforge.safety.text.boundary import unwrap
+from agentforge.safety.text.hygiene import unwrap
 from agentforge.store.blobs import Blobs
 from tests.support.world import World, good_script, own_settings
 

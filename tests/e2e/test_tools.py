@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from agentforge.tools.web.chromium import chromium
+from agentforge.tools.web.browser import chromium
 from tests.support.toolchains import missing
 
 if TYPE_CHECKING:

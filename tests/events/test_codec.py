@@ -13,7 +13,7 @@ from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.storage.codec import decode, encode
+from agentforge.events.storage.state_codec import decode, encode
 
 KINDS = [
     value

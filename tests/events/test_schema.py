@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from agentforge.events.storage.codec import event_kinds
+from agentforge.events.storage.state_codec import event_kinds
 
 ROOT = Path(__file__).parents[2]
 LOGS = sorted((ROOT / "tests" / "golden").rglob("events.jsonl"))

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from agentforge.errors import ModelReplyBroken, ModelRequestRejected
 from agentforge.messages import ModelRequest
 from agentforge.models.api.hosted import HostedModel
-from agentforge.models.api.model import ModelSpec
-from agentforge.models.api.thoughts import thinking_heard
+from agentforge.models.api.model import ModelSpec, thinking_heard
 from agentforge.models.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
 from tests.support.loopback.provider import LoopbackProvider, Say, tape

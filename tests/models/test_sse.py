@@ -1,4 +1,4 @@
-"""Proves models/sse.py."""
+"""Proves the events of models/transport/wire.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agentforge.errors import ModelReplyBroken
-from agentforge.models.transport import sse
-from agentforge.models.transport.sse import EventSplitter
+from agentforge.models.transport import wire
+from agentforge.models.transport.wire import EventSplitter
 
 
 def split(*chunks: bytes) -> list[str]:
@@ -54,7 +54,7 @@ def test_any_cut_of_the_bytes_gives_the_same_events(events: list[list[str]], end
 
 
 def test_an_event_without_end_is_refused_instead_of_filling_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "_MAX_EVENT_BYTES", 1000)
+    monkeypatch.setattr(wire, "_MAX_EVENT_BYTES", 1000)
     splitter = EventSplitter()
     with pytest.raises(ModelReplyBroken):
         for _ in range(11):

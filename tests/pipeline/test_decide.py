@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.effects import CallModel, FinishStep
+from agentforge.agent.decide import CallModel, FinishStep
 from agentforge.events.state.attempt import StageState
 from agentforge.events.state.run_state import Limits, RunState, Totals
 from agentforge.pipeline.engine.decide import decide

@@ -11,9 +11,9 @@ import pytest
 from agentforge.context.sections import Level, Section, View
 from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
-from agentforge.pipeline.engine.inner_tests import may_hold
 from agentforge.pipeline.engine.kept_work import put_kept_files
 from agentforge.pipeline.engine.stage_agent import refusal_of
+from agentforge.pipeline.engine.workbench import may_hold
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files, suite_parts, superseded_tests
 from agentforge.pipeline.repairs.ground import RepairContext

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agentforge.context.packer import fill
+from agentforge.pipeline.context.excerpts_of_tests import named_in_tests
 from agentforge.pipeline.context.material import gather
-from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.model.runtime import Runtime
 from tests.support.run_states import with_fields
 from tests.support.stage_states import inside

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.effects import Stop
+from agentforge.agent.decide import Stop
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.attempt import StageState, Submission, Verdict

@@ -135,7 +135,7 @@ def test_the_write_scope_holds_at_dispatch(runtime: Make, stage: str, path: str,
     state = at(made, stage)
     spec = agent_spec(state, made, [])
     before_it = (made.worktree / path).read_bytes() if (made.worktree / path).exists() else None
-    from agentforge.agent.effects import CallModel, RunTool
+    from agentforge.agent.decide import CallModel, RunTool
 
     state = evolved(state, *perform_call_model(CallModel(step=1), state, spec))
     *_, done = perform_tool(RunTool(index=0, in_doubt=False), state, spec)
@@ -177,7 +177,7 @@ def test_a_stage_that_writes_sees_its_own_changes_and_not_those_of_the_stage_bef
 
 def test_the_model_of_the_stage_is_asked_for_the_step_of_the_stage(runtime: Make) -> None:
     made = runtime([{"text": "one"}, {"error": {"status": 400, "message": "no"}}])
-    from agentforge.agent.effects import CallModel
+    from agentforge.agent.decide import CallModel
 
     state = at(made, "spec")
     spec = agent_spec(state, made, [])

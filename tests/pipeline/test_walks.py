@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from agentforge.agent.effects import CallModel, FinishStep, RunTool
+from agentforge.agent.decide import CallModel, FinishStep, RunTool
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event

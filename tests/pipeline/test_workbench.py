@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.agent.effects import CallModel, RunTool
+from agentforge.agent.decide import CallModel, RunTool
 from agentforge.agent.model_call import perform_call_model
 from agentforge.agent.perform import perform_tool
 from agentforge.agent.spec import AgentSpec

@@ -8,7 +8,7 @@ import pytest
 
 from agentforge.languages.symbols import Symbol
 from agentforge.verification.counterexamples.stub_runs import noticed_by_targets
-from agentforge.verification.stages.asked_imports import importing_tests
+from agentforge.verification.stages.test_imports import importing_tests
 
 TOLD = "Many programs have `import checks` or `from checks import Checker` in them. `import checks.more` is no business of ours."
 SYMBOLS = [

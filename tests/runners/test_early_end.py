@@ -11,7 +11,9 @@ from agentforge.contracts.catalogue import build
 from agentforge.contracts.check import check
 from agentforge.events.fold.verification import to_repair
 from agentforge.verification.stages.early_end import early_end
-from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 
 FOLDER = Path(__file__).parents[2] / "src/agentforge/contracts/builtin"
 CONTRACTS = build({one.stem: one.read_text("utf-8") for one in FOLDER.glob("*.yaml")}, {})

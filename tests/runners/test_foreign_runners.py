@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.suite.detection import detect
-from agentforge.verification.stages.front import Suite, measure_red
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 from tests.support.toolchains import need
 
 _MODULES = Path(

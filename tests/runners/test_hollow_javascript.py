@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.languages.javascript.null_implementation import javascript_null
+from agentforge.languages.javascript.stubs import javascript_null
 from agentforge.languages.stub_values import NullWay
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations import hollow_targets
+from agentforge.verification.counterexamples.stub_runs import hollow_targets
 
 BASE = "function shout (text) {\n  return text + '!'\n}\nmodule.exports = { shout }\n"
 TREE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.python.mutants import python_mutants
-from agentforge.verification.counterexamples.choice import choose
+from agentforge.verification.counterexamples.mutant_score import choose
 
 EVERY_LINE = (1 << 300) - 1
 

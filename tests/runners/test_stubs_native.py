@@ -9,8 +9,7 @@ from agentforge.languages.native.values import statement
 from agentforge.languages.stub_values import drawn
 from agentforge.languages.symbols import symbols_of
 from agentforge.suite.test_environment import NO_EDITS
-from agentforge.verification.counterexamples.null_implementations import hollow_targets
-from agentforge.verification.counterexamples.stub_runs import variants
+from agentforge.verification.counterexamples.stub_runs import hollow_targets, variants
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
 from tests.support.toolchains import need

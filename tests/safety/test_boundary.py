@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agentforge.safety.text.boundary import outside, unwrap, wrap
+from agentforge.safety.text.hygiene import outside, unwrap, wrap
 
 
 def test_the_fence_names_its_content_untrusted() -> None:

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from agentforge.config.paths import data_dir
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
-from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import encode
 from agentforge.store.log.records import GENESIS, read_line, write_line
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.folders import run_folder

@@ -9,7 +9,7 @@ from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
-from agentforge.telemetry.loglines import LogLines
+from agentforge.telemetry.export import LogLines
 from agentforge.telemetry.spans import Span, SpanBuilder, trace_id_of
 
 _SECRET = "what the model said"

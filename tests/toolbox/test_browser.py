@@ -17,8 +17,7 @@ from agentforge.cancellation import Cancellation, under
 from agentforge.toolbox import find
 from agentforge.tools.base import Observation, ToolContext
 from agentforge.tools.dispatch.invocation import InvocationPolicy, invoke
-from agentforge.tools.web.browser import Browser
-from agentforge.tools.web.chromium import chromium
+from agentforge.tools.web.browser import Browser, chromium
 
 pytestmark = pytest.mark.skipif(
     not chromium(os.environ) or find_spec("playwright") is None, reason="Chromium or playwright is not installed"

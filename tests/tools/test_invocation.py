@@ -10,7 +10,7 @@ import pytest
 
 from agentforge.errors import ConflictError, SandboxError
 from agentforge.safety.policy.scope import WriteScope
-from agentforge.safety.text.boundary import unwrap
+from agentforge.safety.text.hygiene import unwrap
 from agentforge.tokens import count_tokens
 from agentforge.toolbox import find
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, ToolError, failed, takes

@@ -10,7 +10,7 @@ pytest.importorskip("textual")
 
 from agentforge.app.slash.command import is_command
 from agentforge.messages import Picture
-from agentforge.tui.dropped import dropped
+from agentforge.tui.prompt import dropped
 from agentforge.workspace.files.pictures import MOST_BYTES, PictureTooLarge
 from tests.tui.conftest import Stage, Theatre
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.tui.ground import Ground, is_light, may_be_asked
+from agentforge.tui.driver import Ground, is_light, may_be_asked
 
 WHITE, BLACK, KIND = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:0000/0000/0000\x07", "\x1b[?62;22c"
 

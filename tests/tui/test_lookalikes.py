@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 
 pytest.importorskip("textual")
 
-from agentforge.tui.lookalikes import lookalike
-from agentforge.tui.looks import fitting_theme, knows_colour, knows_unicode
+from agentforge.tui.looks import fitting_theme, knows_colour, knows_unicode, lookalike
 
 
 @pytest.mark.parametrize(

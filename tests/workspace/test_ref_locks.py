@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import RepositoryError
-from agentforge.workspace.git.ref_locks import STALE_S, lock_in_the_way
+from agentforge.workspace.git.command import STALE_S, lock_in_the_way
 from agentforge.workspace.git.repository import Git
 
 REF = "refs/agentforge/runs/one"

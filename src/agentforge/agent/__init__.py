@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from agentforge.fronts import front
 
 if TYPE_CHECKING:
-    from agentforge.agent.decide import decide_turn
-    from agentforge.agent.effects import CallModel, Effect, FinishStep, RunTool, Stop
+    from agentforge.agent.decide import CallModel, Effect, FinishStep, RunTool, Stop, decide_turn
     from agentforge.agent.limits import STOP_AFTER, WARN_AFTER, exhausted, repetitions, time_left_s
     from agentforge.agent.loop import Log, drive
     from agentforge.agent.model_call import perform_call_model, shown_message
@@ -20,8 +19,7 @@ else:
     __getattr__ = front(
         __name__,
         {
-            "decide": ("decide_turn",),
-            "effects": ("CallModel", "Effect", "FinishStep", "RunTool", "Stop"),
+            "decide": ("CallModel", "Effect", "FinishStep", "RunTool", "Stop", "decide_turn"),
             "limits": ("STOP_AFTER", "WARN_AFTER", "exhausted", "repetitions", "time_left_s"),
             "loop": ("Log", "drive"),
             "model_call": ("perform_call_model", "shown_message"),

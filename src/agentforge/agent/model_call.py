@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agentforge.agent.effects import CallModel
+from agentforge.agent.decide import CallModel
 from agentforge.agent.limits import time_left_s
 from agentforge.agent.pictures import pictured
 from agentforge.agent.reply import replied

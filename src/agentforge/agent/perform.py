@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from agentforge.agent.decide import step_approval
+from agentforge.agent.decide import FinishStep, RunTool, step_approval
 from agentforge.agent.doubt import kept_before, settle
-from agentforge.agent.effects import FinishStep, RunTool
 from agentforge.agent.held import is_behind, kept_draft, not_submitted, refused_call, spoils
 from agentforge.agent.model_call import digest_of
 from agentforge.agent.pictures import kept_pictures

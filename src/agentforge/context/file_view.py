@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from agentforge.canonical import digest_bytes
 from agentforge.context.sections import View, runs_of
-from agentforge.safety.text.boundary import wrap
+from agentforge.safety.text.hygiene import wrap
 from agentforge.tokens import count_tokens
 
 GAP = 9

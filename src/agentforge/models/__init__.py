@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from agentforge.models.api.abilities import of_provider
     from agentforge.models.api.catalogue import installed_provider, open_model
     from agentforge.models.api.fallback import Breaker, FallbackModel, LimitedModel
-    from agentforge.models.api.model import Model, ModelSpec
+    from agentforge.models.api.model import Model, ModelSpec, thinking_heard
     from agentforge.models.api.prices import cost_usd
-    from agentforge.models.api.thoughts import thinking_heard
     from agentforge.models.providers import LOCAL_PORTS, PROVIDERS, Provider
     from agentforge.models.stand_ins.recorded import RecordedModel, recorded_line
     from agentforge.models.stand_ins.scripted import ScriptedModel
@@ -24,9 +23,8 @@ else:
             "api.abilities": ("of_provider",),
             "api.catalogue": ("installed_provider", "open_model"),
             "api.fallback": ("Breaker", "FallbackModel", "LimitedModel"),
-            "api.model": ("Model", "ModelSpec"),
+            "api.model": ("Model", "ModelSpec", "thinking_heard"),
             "api.prices": ("cost_usd",),
-            "api.thoughts": ("thinking_heard",),
             "providers": ("LOCAL_PORTS", "PROVIDERS", "Provider"),
             "stand_ins.recorded": ("RecordedModel", "recorded_line"),
             "stand_ins.scripted": ("ScriptedModel",),

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from agentforge.python_refactoring.edits import Unclear
     from agentforge.python_refactoring.plan import Open, RefactoringPlan
     from agentforge.python_refactoring.project import PythonProject, member_references, module_references, references
-    from agentforge.python_refactoring.project_files import Read, contents, diff_of, read_project
+    from agentforge.python_refactoring.project_files import contents, diff_of, read_project
     from agentforge.python_refactoring.removal import definitions
     from agentforge.python_refactoring.request import RefactoringRequest, What, wanted_from
+    from agentforge.workspace.git.repository import Read
 else:
     __getattr__ = front(
         __name__,

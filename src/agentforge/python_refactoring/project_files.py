@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from agentforge.python_refactoring.plan import RefactoringPlan
 from agentforge.python_refactoring.project import PythonFile, PythonProject
 from agentforge.verification.examples.plain_check import spellings
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import parse_python
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 _PLAIN = (".toml", ".cfg", ".ini", ".yml", ".yaml", ".sh", ".json", ".txt", "Makefile", "Dockerfile", "Procfile")
 _UNREAD = (".pyi", ".ipynb", ".pyx")

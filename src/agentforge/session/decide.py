@@ -1,12 +1,39 @@
-"""What a conversation does next. Pure; the only place that says how a turn ends."""
+"""What a conversation can want done, and what it does next. Pure; the only place that says how a turn ends."""
 
 from __future__ import annotations
 
 from agentforge.agent import STOP_AFTER, CallModel, Effect, FinishStep, RunTool, exhausted, repetitions
 from agentforge.context.conversation import Budget, compactable
+from agentforge.events.kinds.conversation import TurnOutcome
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.session.effects import Compact, EndTurn, RunTogether
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndTurn(Effect):
+    """The turn is over."""
+
+    outcome: TurnOutcome
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact(Effect):
+    """Replace the oldest entries of the history by a summary."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTogether(Effect):
+    """Carry out several calls of the reply at the same time: subagents.
+
+    Attributes:
+        indices: positions in the reply, one after the other.
+    """
+
+    indices: tuple[int, ...]
+
 
 SPAWNS = "subagent_"
 """How the names of tools begin that start a subagent; several in one reply run side by side."""

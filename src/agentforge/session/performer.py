@@ -25,8 +25,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk_fold import unanswered
-from agentforge.session.decide import SPAWNS, decide
-from agentforge.session.effects import Compact, EndTurn, RunTogether
+from agentforge.session.decide import SPAWNS, Compact, EndTurn, RunTogether, decide
 from agentforge.tools.dispatch.deferral import sent
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 

@@ -14,8 +14,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelRequest, ToolSchema, request_value
 from agentforge.safety.text.hygiene import clean
-from agentforge.session.decide import TurnRules, decide
-from agentforge.session.effects import Compact, EndTurn
+from agentforge.session.decide import Compact, EndTurn, TurnRules, decide
 
 At = tuple[int, str, kinds.Event]
 """A record: its number, its time, its event."""

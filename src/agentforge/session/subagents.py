@@ -13,8 +13,7 @@ from agentforge.agent import CallModel, Effect, Log, drive
 from agentforge.cancellation import check
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.session.decide import SPAWNS, decide
-from agentforge.session.effects import EndTurn
+from agentforge.session.decide import SPAWNS, EndTurn, decide
 from agentforge.session.modes import prompt
 from agentforge.session.performer import SessionPerformer
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, failed, takes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agentforge.fronts import front
 
 if TYPE_CHECKING:
-    from agentforge.suite.agent_report import AgentReport, failing_text, report_for_agent
+    from agentforge.suite.agent_report import failing_text, report_for_agent
     from agentforge.suite.baseline_causes import causes_of, keeps_away
     from agentforge.suite.detection import detect
     from agentforge.suite.test_counts import Counted, count_tests
@@ -17,7 +17,7 @@ else:
     __getattr__ = front(
         __name__,
         {
-            "agent_report": ("AgentReport", "failing_text", "report_for_agent"),
+            "agent_report": ("failing_text", "report_for_agent"),
             "baseline_causes": ("causes_of", "keeps_away"),
             "detection": ("detect",),
             "test_counts": ("Counted", "count_tests"),
@@ -28,7 +28,6 @@ else:
 
 __all__ = [
     "NO_EDITS",
-    "AgentReport",
     "Counted",
     "Edits",
     "Rig",

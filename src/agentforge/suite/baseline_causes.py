@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from agentforge.languages.python.plan import is_python_test
 from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
+from agentforge.workspace.git.repository import Read
 
 _NAMED, _TOLD = 3, 8
 _FEW = 3
@@ -38,8 +39,6 @@ _FIXTURE_PLUGINS = {
 _PYTHON_TESTS = re.compile(r"^\s*(?:async )?def test|^class \w*Test", re.MULTILINE)
 _NOTHING_COLLECTED = "the command collects no test, although there are files that define tests"
 _SAY_WHERE = "say where the tests are ([test] paths) or how they are run ([test] command) in .agentforge/config.toml"
-
-Read = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

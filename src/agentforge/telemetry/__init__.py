@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from agentforge.fronts import front
 
 if TYPE_CHECKING:
-    from agentforge.telemetry.export import Exporter
-    from agentforge.telemetry.loglines import LogLines
+    from agentforge.telemetry.export import Exporter, LogLines
 else:
-    __getattr__ = front(__name__, {"export": ("Exporter",), "loglines": ("LogLines",)})
+    __getattr__ = front(__name__, {"export": ("Exporter", "LogLines")})
 
 __all__ = ["Exporter", "LogLines"]

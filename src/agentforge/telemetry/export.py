@@ -1,15 +1,20 @@
-"""Spans and metrics of a run to a collector, by OTLP over HTTP, in the background: a collector that is away costs little."""
+"""Spans and metrics of a run to a collector, by OTLP over HTTP, in the background: a collector that is away costs little.
+
+A run is also log lines: one JSON object for each event, with the ids of its trace; what was said is left out unless asked for.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from agentforge.errors import ToolchainError
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from agentforge.events.storage.state_codec import encode
 from agentforge.installation import command_for
-from agentforge.telemetry.spans import Span, SpanBuilder, Value
+from agentforge.telemetry.spans import Span, SpanBuilder, Value, trace_id_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
@@ -23,6 +28,14 @@ _FLUSH_MS = 6_000
 _SCOPE = "agentforge"
 _SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 _NEVER_MS = 86_400_000.0
+_PLAIN = frozenset(
+    {
+        "stage", "step", "attempt", "index", "name", "status", "slug", "outcome", "passed", "model", "finish", "cost_usd",
+        "duration_ms", "escalation_id", "kind", "decision", "by", "branch", "commit", "effect", "error_type", "about",
+        "channel", "notice", "remote", "run_id", "usage", "requests", "exit_code", "verdict", "trigger",
+    }
+)  # fmt: skip
+_SEVERE = {"ModelFailed": "ERROR", "RunInterrupted": "WARN", "EscalationRaised": "WARN", "LogRecovered": "WARN"}
 
 
 class Exporter:
@@ -130,3 +143,36 @@ def _readable(span: Span, resource: Resource, *, version: str) -> ReadableSpan:
         end_time=span.end_ns,
         instrumentation_scope=InstrumentationScope(_SCOPE, version, _SCHEMA),
     )
+
+
+class LogLines:
+    """Writes a line for each event; a reader that left is no matter of the run's.
+
+    Args:
+        contents: lines hold everything that the events hold.
+    """
+
+    def __init__(self, stream: TextIO, *, contents: bool) -> None:
+        self._stream = stream
+        self._contents = contents
+        self._gone = False
+
+    def __call__(self, event: Event, state: RunState) -> None:
+        """Write one line."""
+        name, data = encode(event)
+        known = data if self._contents else {key: value for key, value in data.items() if key in _PLAIN}
+        failed = bool(data.get("error")) or data.get("passed") is False
+        line = {
+            "timestamp": state.progress.last_at,
+            "severity": _SEVERE.get(name, "WARN" if failed else "INFO"),
+            "event": name,
+            "task_id": state.identity.run_id,
+            "trace_id": trace_id_of(state.identity.run_id),
+            **{f"agentforge.{key}": value for key, value in known.items()},
+        }
+        try:
+            if not self._gone:
+                self._stream.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+                self._stream.flush()
+        except BrokenPipeError:
+            self._gone = True

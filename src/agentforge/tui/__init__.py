@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 from agentforge.fronts import front
 
 if TYPE_CHECKING:
-    from agentforge.tui.lookalikes import ERRORS, register
-    from agentforge.tui.looks import knows_colour, knows_unicode
+    from agentforge.tui.looks import ERRORS, knows_colour, knows_unicode, register
     from agentforge.tui.run import run_screen
 else:
     __getattr__ = front(
-        __name__,
-        {"lookalikes": ("ERRORS", "register"), "looks": ("knows_colour", "knows_unicode"), "run": ("run_screen",)},
+        __name__, {"looks": ("ERRORS", "knows_colour", "knows_unicode", "register"), "run": ("run_screen",)}
     )
 
 __all__ = ["ERRORS", "knows_colour", "knows_unicode", "register", "run_screen"]

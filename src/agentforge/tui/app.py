@@ -30,8 +30,7 @@ from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
 from agentforge.tui.flow import Flow
 from agentforge.tui.help import HelpScreen
-from agentforge.tui.lookalikes import lookalike
-from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, themes
+from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, lookalike, themes
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.questions import ApprovalScreen
 from agentforge.tui.status_lines import Lines, Parts, Todos, Working
@@ -39,6 +38,7 @@ from agentforge.tui.transcript import Transcript
 
 _FAR = 0.35
 """From this difference in brightness on a background is a mark: a cursor, a selection, the chosen line."""
+_SHORT, _NARROW = 18, 40
 
 
 class Lookalikes(LineFilter):
@@ -75,7 +75,6 @@ def _is_marked(colour: RichColor | None, ground: float) -> bool:
 _TOLD_GROUND_S = 0.1
 _JOBS_S = 1.0
 _WAITING_S = 30.0
-_SHORT, _NARROW = 18, 40
 _PRESSES = 3
 _FAREWELLS = ("exit", "quit", ":q")
 _AGAIN_S = 2.0

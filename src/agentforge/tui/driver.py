@@ -1,11 +1,12 @@
-"""Reading the terminal: a long paste in one piece, and bytes that are no UTF-8 without a crash."""
+"""Reading the terminal: a long paste in one piece, bytes that are no UTF-8 without a crash, and whether its ground is light."""
 
 from __future__ import annotations
 
 import os
+import re
 import selectors
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from threading import Event
 from typing import Any
 
@@ -14,12 +15,18 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.message import Message
 
-from agentforge.tui.ground import Ground, may_be_asked
-
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 _CHUNK = 1 << 16
 _LOOK_S = 0.1
 _ALT_ENTER = ("\x1b\r", "\x1b\n")
+ASK = "\x1b]11;?\x1b\\\x1b[c"
+"""What is its background, and what is it? All terminals answer the second, so that nobody waits for the first."""
+_COLOUR = re.compile(r"\x1b\]11;(?P<colour>[^\x07\x1b]*)(?:\x07|\x1b\\)")
+_KIND = re.compile(r"\x1b\[\?[\d;]*c")
+_BEGUN = re.compile(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]{0,40}\x1b?)?)?)?|\[(?:\?[\d;]{0,40})?)?\Z")
+_RGB = re.compile(r"rgba?:([\da-f]{1,4})/([\da-f]{1,4})/([\da-f]{1,4})", re.IGNORECASE)
+_WEIGHTS = (0.299, 0.587, 0.114)
+_MIDDLE = 0.5
 
 
 class KeyParser(XTermParser):
@@ -127,3 +134,64 @@ class TerminalDriver(LinuxDriver):
             early, self._early = self._early, []
             for message in early:
                 self.process_message(message)
+
+
+class Ground:
+    """Takes the answers to `ASK` out of what the terminal sends.
+
+    Attributes:
+        light: what the terminal said; None as long as it has not, and where it cannot.
+        known: set when the terminal has answered, or has shown that it has no answer.
+    """
+
+    def __init__(self) -> None:
+        self.light: bool | None = None
+        self.known = Event()
+        self._begun = ""
+        self._asked = False
+
+    def ask(self) -> str:
+        """What to send to the terminal; its answer is awaited from now on."""
+        self._asked = True
+        self.known.clear()
+        return ASK
+
+    def sift(self, data: str) -> str:
+        """Keep the answers and return the rest; an answer of which only the beginning came waits for `rest`."""
+        if not self._asked:
+            return data
+        data = _COLOUR.sub(self._coloured, self._begun + data)
+        kind = _KIND.search(data)
+        if kind:
+            self._begun, self._asked = "", False
+            self.known.set()
+            return data[: kind.start()] + data[kind.end() :]
+        begun = _BEGUN.search(data)
+        self._begun = begun[0] if begun else ""
+        return data[: len(data) - len(self._begun)]
+
+    def rest(self) -> str:
+        """What looked like an answer and was none, when nothing came behind it: somebody has pressed Esc."""
+        rest, self._begun = self._begun, ""
+        return rest
+
+    def _coloured(self, answer: re.Match[str]) -> str:
+        light = is_light(answer["colour"])
+        self.light = self.light if light is None else light
+        self.known.set()
+        return ""
+
+
+def is_light(colour: str) -> bool | None:
+    """Whether a colour as terminals name it (`rgb:ffff/ffff/ffff`) is a light one; None when it is no colour."""
+    found = _RGB.match(colour)
+    if found is None:
+        return None
+    parts = [int(digits, 16) / (16 ** len(digits) - 1) for digits in found.groups()]
+    brightness: float = sum(weight * part for weight, part in zip(_WEIGHTS, parts, strict=True))
+    return brightness > _MIDDLE
+
+
+def may_be_asked(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal takes the question for what it is: the console of Linux could draw it, and is dark anyway."""
+    return environ.get("TERM", "") not in ("linux", "dumb")

@@ -1,15 +1,19 @@
-"""How the screen looks: themes, signs, and what is left of them without colours or without UTF-8."""
+"""How the screen looks: themes and signs, what is left of them without colours, and lookalikes where there is no UTF-8."""
 
 from __future__ import annotations
 
+import codecs
 import subprocess
+import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from textual.theme import Theme
+
 
 THEMES = ("dark", "light", "contrast")
 AUTO = "auto"
@@ -44,6 +48,19 @@ COLOURS: Mapping[str, str] = {
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 _LIGHT_GROUNDS = ("7", "15")
 _COLOURED = ("xterm-256", "screen", "tmux", "linux", "rxvt", "alacritty", "foot")
+ERRORS = "agentforge-lookalike"
+"""The name of the error handler of `register`."""
+_BOX_FIRST, _BOX_LAST = 0x2500, 0x257F
+_BLOCK_LAST = 0x259F
+_BRAILLE_FIRST, _BRAILLE_LAST = 0x2800, 0x28FF
+_STRAIGHT = {**dict.fromkeys("─━┄┅┈┉╌╍═╴╶╸╺", "-"), **dict.fromkeys("│┃┆┇┊┋╎╏║╵╷╹╻", "|")}
+_LOOKALIKES = {
+    **dict.fromkeys("‘’‚‛′", "'"), **dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‐‑‒–—―−", "-"),
+    **dict.fromkeys("•●∙▪■◆", "*"), "·": "-", **dict.fromkeys("○◦◇□☐", "o"), **dict.fromkeys("→⇒➜▶►›»", ">"),
+    **dict.fromkeys("←⇐◀◄‹«", "<"),
+    **dict.fromkeys("✓✔☑", "+"), **dict.fromkeys("✗✘×⊘", "x"), "…": "~", "↑": "^", "↓": "v", "▾": "v", "▸": ">",
+    "ß": "s", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "ı": "i", "æ": "a", "Æ": "A", "œ": "o",
+}  # fmt: skip
 
 
 class Signs:
@@ -127,3 +144,39 @@ def markdown_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def lookalike(text: str) -> str:
+    """The text in ASCII, as wide as it was; what nothing looks like becomes a question mark."""
+    return text if text.isascii() else "".join(char if char < "\x80" else _of(char) for char in text)
+
+
+def register() -> None:
+    """Let streams that cannot encode a sign write what looks like it (`errors=ERRORS`)."""
+
+    def replaced(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        return lookalike(error.object[error.start : error.end]), error.end
+
+    codecs.register_error(ERRORS, replaced)
+
+
+@lru_cache(2048)
+def _of(char: str) -> str:
+    known = _LOOKALIKES.get(char) or _STRAIGHT.get(char)
+    if known is not None:
+        return known
+    code = ord(char)
+    if _BOX_FIRST <= code <= _BOX_LAST:
+        return "+"
+    if code <= _BLOCK_LAST and code > _BOX_LAST:
+        return "#"
+    if _BRAILLE_FIRST <= code <= _BRAILLE_LAST:
+        return "*"
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return ""
+    base = unicodedata.normalize("NFKD", char)[0]
+    wide = unicodedata.east_asian_width(char) in ("W", "F")
+    plain = base if base < "\x80" and base.isprintable() else "?"
+    return plain + " " if wide and plain != "?" else plain * (2 if wide else 1)

@@ -1,20 +1,21 @@
-"""Where the person types: several lines, history, long pastes by name, completion of commands and files."""
+"""Where the person types: several lines, history, long pastes by name, dropped files, completion of commands and files."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
 
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
-from agentforge.app.sessions.mentions import pasted
+from agentforge.app.sessions.mentions import as_mention, pasted
 from agentforge.messages import Picture
-from agentforge.tui.dropped import dropped
 from agentforge.tui.vim import Vim
-from agentforge.workspace.files.pictures import PictureTooLarge
+from agentforge.workspace.files.pictures import PictureTooLarge, read_picture
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from agentforge.app.sessions.input_history import Typed
     from agentforge.tui.completion import Completion
 
+
 _PASTE_LINES = 12
 _PASTE_CHARACTERS = 1_500
+_LONGEST = 8_000
+_URI = "file://"
 
 
 class Offers(Protocol):
@@ -285,3 +289,58 @@ class Prompt(TextArea):
         self._at += way
         self.put(self._draft if self._at >= len(lines) else lines[self._at])
         self._close_list()
+
+
+def dropped(text: str, root: Path) -> list[Picture | str]:
+    """What a pasted text stands for, where it is nothing but the paths of files that are there.
+
+    Args:
+        root: what lies in it is named by @.
+    Returns:
+        Images, mentions, and paths from elsewhere as they are, in order; [] for every other text.
+    Raises:
+        PictureTooLarge: one is an image that is larger than models take.
+    """
+    found = [_standing(path, root) for path in _paths(text)]
+    return found if any(isinstance(one, Picture) or one.startswith("@") for one in found) else []
+
+
+def _paths(text: str) -> list[Path]:
+    """The paths of a text that holds nothing else; a path as it is, in quotes, with backslashes, or as an address."""
+    text = text.strip()
+    if not text.strip("'\"").startswith(("/", "~/", _URI)) or len(text) > _LONGEST:
+        return []
+    whole = _path(text)
+    if "\n" not in text and _is_there(whole):
+        return [whole]
+    try:
+        paths = [_path(word) for word in shlex.split(text)]
+    except ValueError:  # a quote that is not closed
+        return []
+    return paths if all(map(_is_there, paths)) else []
+
+
+def _path(word: str) -> Path:
+    return Path(unquote(word.removeprefix(_URI)) if word.startswith(_URI) else word)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return str(path).startswith(("/", "~/")) and path.expanduser().exists()
+    except (OSError, RuntimeError, ValueError):  # a name that no file can have, a home that nobody knows
+        return False
+
+
+def _standing(path: Path, root: Path) -> Picture | str:
+    path = path.expanduser()
+    try:
+        picture = read_picture(path, name=path.name) if path.is_file() else None
+    except OSError:  # nobody may read it
+        picture = None
+    if picture is not None:
+        return picture
+    try:
+        within = path.resolve().relative_to(root.resolve())
+    except (OSError, ValueError):
+        return str(path)
+    return as_mention(f"{within}/" if path.is_dir() else str(within)) if within.name else str(path)

@@ -38,8 +38,7 @@ from agentforge.safety.text.hygiene import clean
 from agentforge.session import SPAWNS
 from agentforge.tui.looks import Signs, markdown_parser
 from agentforge.tui.prompt import Prompt
-from agentforge.tui.rows import CallRow, Remarked, Said
-from agentforge.tui.thoughts import Thinking
+from agentforge.tui.rows import CallRow, Remarked, Said, Thinking
 
 if TYPE_CHECKING:
     from textual.events import Paste

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.safety.text.boundary import outside
+from agentforge.safety.text.hygiene import outside
 from agentforge.views.report_md import delivery_sections
 
 _LONGEST = 60_000  # GitHub takes 65,536 characters

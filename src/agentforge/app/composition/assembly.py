@@ -18,8 +18,7 @@ from agentforge.app.sessions.instructions import found_instructions, read_instru
 from agentforge.app.tasks.added_stages import contracts_of, stages_of
 from agentforge.app.tasks.delivered_trees import with_delivered
 from agentforge.app.tasks.dependencies import look_at
-from agentforge.app.tasks.examiner import flag_of
-from agentforge.app.tasks.external_agents import guests_of
+from agentforge.app.tasks.external_agents import flag_of, guests_of
 from agentforge.app.tasks.workplace import ready_worktree
 from agentforge.config.model_choice import choose, choose_fallbacks
 from agentforge.config.settings import Settings

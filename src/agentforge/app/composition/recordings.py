@@ -12,7 +12,7 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
 from agentforge.models import recorded_line
 from agentforge.pipeline.plugins.external_agents import TOOL
-from agentforge.pipeline.replay.recall import reply_of
+from agentforge.pipeline.replay.recording import reply_of
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.reader import read
 

@@ -18,7 +18,7 @@ from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import encode
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.clock import not_before, utc_now

@@ -16,7 +16,7 @@ from agentforge.config.settings import Settings
 from agentforge.errors import ConflictError, UsageError
 from agentforge.events.fold.verification import notes, refusals
 from agentforge.events.kinds import ModelCalled, ModelReplied
-from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import encode
 from agentforge.messages import request_from
 from agentforge.models import Model, ModelSpec, open_model
 from agentforge.pipeline.plugins.stage_order import names_of

@@ -1,4 +1,4 @@
-"""`replay`: is the recorded run what this program would do with the same answers and the same measurements?"""
+"""`replay` of a run or a session: is the record what this program would do with the same answers and measurements?"""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from agentforge.app.composition.provenance import current_digests
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.tasks.added_stages import contracts_of, load, stages_digest, stages_of
 from agentforge.canonical import digest_bytes
+from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import SandboxError
 from agentforge.events.fold.evolve import evolve
@@ -25,13 +26,15 @@ from agentforge.frozen import dataclass
 from agentforge.pipeline.engine.stage_agent import prompt_parts
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
+from agentforge.pipeline.replay.performer import replay
 from agentforge.pipeline.replay.recording import At, Divergence
-from agentforge.pipeline.replay.replay import replay
 from agentforge.safety.text.redaction import known_secrets
+from agentforge.session import Difference, replay_turns
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.intact import refuse_cut
 from agentforge.store.log.reader import read
 from agentforge.store.log.records import Record
+from agentforge.store.sessions.folders import find_session, run_folder
 from agentforge.store.tasks.folders import find_task
 from agentforge.suite import Rig
 from agentforge.workspace.git.newrepo import shadow, shadow_index
@@ -43,9 +46,6 @@ from agentforge.workspace.sandbox.box import Sandbox
 if TYPE_CHECKING:
     pass
 
-    pass
-
-    pass
 
 _LINES_SHOWN = 14
 
@@ -278,3 +278,34 @@ def _text(value: object) -> str:
 def _lines(old: str, new: str) -> tuple[str, ...]:
     found = unified_diff(old.splitlines(), new.splitlines(), "recorded", "now", n=1, lineterm="")
     return tuple(line for line, _ in zip(found, range(_LINES_SHOWN), strict=False))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedSession:
+    """What a replay came to.
+
+    Attributes:
+        requests: how many were built anew and compared.
+        difference: the first one, None when there is none.
+    """
+
+    session_id: str
+    records: int
+    requests: int
+    difference: Difference | None = None
+
+
+def replay_session(text: str, *, settings: Settings, environ: Mapping[str, str]) -> ReplayedSession:
+    """Go through a session along its record: no model, no command, nothing is changed.
+
+    Raises:
+        UsageError: there is no such session.
+        IntegrityError: the record was altered or damaged.
+    """
+    data = data_dir(environ)
+    session_id = find_session(data, text)
+    folder = run_folder(data, session_id)
+    records = [(record.seq, record.at, record.event) for record in read(folder)]
+    blobs = Blobs(folder / "blobs")
+    requests, difference = replay_turns(records, request_of=blobs.get, loop_limit=int(settings.number("loop_limit")))
+    return ReplayedSession(session_id=session_id, records=len(records), requests=requests, difference=difference)

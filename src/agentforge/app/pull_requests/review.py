@@ -19,8 +19,7 @@ from agentforge.errors import ConflictError
 from agentforge.events.state.run_state import RunState
 from agentforge.forges import CiCheck, standing
 from agentforge.frozen import dataclass
-from agentforge.safety.text.boundary import outside, wrap
-from agentforge.safety.text.hygiene import clean
+from agentforge.safety.text.hygiene import clean, outside, wrap
 from agentforge.safety.text.redaction import known_secrets, redact
 from agentforge.workspace.git.repository import Git
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from agentforge.errors import UsageError
 from agentforge.frozen import dataclass
 from agentforge.messages import Picture
-from agentforge.safety.text.boundary import wrap
+from agentforge.safety.text.hygiene import wrap
 from agentforge.tools.base import ToolError
 from agentforge.workspace.files.file_access import decoded
 from agentforge.workspace.files.pictures import PictureTooLarge, read_picture

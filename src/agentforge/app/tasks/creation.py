@@ -11,7 +11,7 @@ from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.run_inputs import base_commit, program_versions
 from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.tasks.added_stages import added_now
-from agentforge.app.tasks.examiner import examiner_of
+from agentforge.app.tasks.external_agents import examiner_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.app.tasks.start_options import StartOptions, Watch
 from agentforge.app.tasks.workplace import drop_worktree

@@ -11,8 +11,8 @@ from agentforge.errors import AgentForgeError
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.run_dependencies import Need, Sight, unmet
-from agentforge.pipeline.parallel.artifact_versions import satisfies_or_fails, versions_in
 from agentforge.pipeline.stages import DELIVERY
+from agentforge.pipeline.workflows.split.parts import satisfies_or_fails, versions_in
 from agentforge.store.log.reader import LOG, Folded, fold
 from agentforge.store.tasks.folders import list_tasks, tasks_folder
 from agentforge.workspace.git.repository import Git

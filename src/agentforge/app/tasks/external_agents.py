@@ -1,4 +1,4 @@
-"""Which stages an agent of another maker does, by the settings."""
+"""Which stages an agent of another maker does, and who examines, by the settings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from agentforge.config.durations import parse_duration
 from agentforge.config.settings import Settings
 from agentforge.config.stage_agents import command_words
 from agentforge.errors import ConfigError
+from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.guest import CALLS, TIMEOUT_S, GuestChoice
 from agentforge.workspace.sandbox.box import Network
 
@@ -59,3 +60,15 @@ def _variables(key: str, settings: Settings, environ: Mapping[str, str]) -> dict
     if missing:
         raise ConfigError(f"{settings.origin(key)}: {key}: {missing[0]} is not set", hint=f"export {missing[0]}=...")
     return {name: environ[name] for name in names}
+
+
+def examiner_of(settings: Settings) -> dict[str, object]:
+    """What the first record of a run holds of it: {model, asks}; {} = nobody examines."""
+    model = settings.text("verification.examiner", "auto")
+    return {} if model == "off" else {"model": model, "asks": settings.flag("verification.examiner_asks")}
+
+
+def flag_of(settings: Settings, stage: str, flag: str | None) -> str | None:
+    """The model that is named for everything, as PROVIDER/NAME; for the examiner its own where it has one."""
+    model = settings.text("verification.examiner", "auto") if stage == EXAMINE else "off"
+    return flag if model in ("auto", "off") else model

@@ -46,7 +46,7 @@ def drive_run(
         with _recorded_interruption(log):
             try:
                 if _reaches_out(settings, environ):
-                    from agentforge.app.tasks.subscribers import reach_out
+                    from agentforge.app.tasks.outreach import reach_out
 
                     reach_out(
                         log, git or Git(Path(log.state.identity.repo)), outside, settings=settings, environ=environ
@@ -70,7 +70,7 @@ def drive_run(
             duration_s=time.monotonic() - began,
             error=error,
         )
-    from agentforge.app.tasks.post_run import afterwards
+    from agentforge.app.tasks.outreach import afterwards
 
     return afterwards(result, settings=settings, environ=environ)
 

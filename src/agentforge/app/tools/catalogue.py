@@ -26,8 +26,7 @@ from agentforge.tools.base import Loaded, Tool
 from agentforge.tools.custom.definition import load_tools
 from agentforge.tools.dispatch.deferral import deferred
 from agentforge.tools.mcp.servers import Servers
-from agentforge.tools.web.browser import Browser
-from agentforge.tools.web.chromium import chromium
+from agentforge.tools.web.browser import Browser, chromium
 from agentforge.workspace.git.repository import Git
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from agentforge.cli.startup.form import Form
 from agentforge.config.durations import show_duration
 from agentforge.events.kinds import Event, RunFinished
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import encode
 from agentforge.underway import Underway, heard_by
 
 _REDRAW_S = 1.0

@@ -18,8 +18,8 @@ from agentforge.app.composition.run_result import RunResult, exit_code, result_v
 from agentforge.app.history.comparison import compare
 from agentforge.app.tasks import answers, runs as tasks
 from agentforge.app.tasks.start_options import Watch
+from agentforge.cli.output.phrases import pull_lines
 from agentforge.cli.output.progress import Screen, screen_for
-from agentforge.cli.output.pull_words import pull_lines
 from agentforge.cli.output.terminal import style_for
 from agentforge.cli.runs.detachment import queue_value
 from agentforge.cli.startup.command_context import Place

@@ -17,12 +17,11 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.languages.go.failures import collection_errors, folders_of, test_failure
-from agentforge.languages.language import RunOptions
+from agentforge.languages.language import RunningTime, RunOptions
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import Outcome, SuiteRun, TestOutcome, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_outcomes, judged, new_word, whole
-from agentforge.testing.running_time import RunningTime
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.toolchain import go_downloads
 

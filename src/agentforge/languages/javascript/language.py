@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from agentforge.languages.javascript.mutants import javascript_mutants
-from agentforge.languages.javascript.null_implementation import javascript_null
 from agentforge.languages.javascript.project import find_javascript, plan_of_words
 from agentforge.languages.javascript.runner import run_javascript
-from agentforge.languages.javascript.stubs import javascript_variants
+from agentforge.languages.javascript.stubs import javascript_null, javascript_variants
 from agentforge.languages.javascript.tests import holds_tests, plain_tests
 from agentforge.languages.language import Language
 

@@ -1,5 +1,7 @@
 """Stub variants of declared JavaScript and TypeScript symbols, made by edits of the syntax tree; see `stubs.py`.
 
+A null implementation is a file in which every changed function throws, or gives a text that nobody expects.
+
 A target that expects any exception rightly passes where everything throws, so the raising stub is no hard one here: it
 refuses a suite of which every target passes under it. In TypeScript a stub gives `any`: the type of its value would break files
 that call it, and a build that wrote nothing says nothing of the tests.
@@ -7,6 +9,7 @@ that call it, and a build that wrote nothing says nothing of the tests.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -25,16 +28,23 @@ from agentforge.languages.javascript.source import (
     span,
 )
 from agentforge.languages.javascript.values import Returned, returned_by, type_of, values_for
-from agentforge.languages.stub_values import Source, Variant, drawn
+from agentforge.languages.stub_values import NullWay, Source, Variant, drawn
 from agentforge.languages.symbols import Symbol
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
+
 _RAISE = 'throw new Error("not implemented");'
 _NO_RUNTIME = ("interface ", "type ", "declare ", "export interface ", "export type ")
 _FAULTS = ("Error", "Exception")
 Choose = Callable[[Returned], str]
+_RAISES, _GIVES = 'throw new Error("wrong on purpose");', 'return "\\u0000wrong";'
+_NEUTRAL = re.compile(
+    r"\s*(?:$|//|/\*|\*|import\b|export\s*[{*]|(?:const|let|var)\s+[\w${},\s:]+=\s*require\(|[\w$.]+\s*=\s*[A-Za-z_$][\w$]*\s*;?$"
+    r"|(?:module\.)?exports(?:\.[\w$]+)?\s*=\s*\{?[\w$\s,]*\}?\s*;?$"
+    r"|[A-Za-z_$][\w$]*,?$|[^\w\"'`]*$)"
+)
 
 
 def javascript_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
@@ -291,3 +301,52 @@ def _new(name: str, symbols: Sequence[Symbol], choose: Choose) -> str:
 def _of_constant(symbol: Symbol) -> Returned:
     said = symbol.signature.rpartition(":")[2] if ":" in symbol.signature else symbol.signature
     return Returned(values=values_for(type_of(said)))
+
+
+def javascript_null(path: str, before: bytes | None, after: bytes, *, way: NullWay) -> bytes | None:
+    """Put a wrong statement before the bodies of changed functions; b"" when none changed, None when data did."""
+    old, new = (before or b"").decode("utf-8", "replace"), after.decode("utf-8", "replace")
+    was, now = _changed(path, new, old), _changed(path, old, new)
+    if not _only_functions(old, new, was) or not _only_functions(new, old, now):
+        return None
+    body = _RAISES if way.raising else drawn(_GIVES, seed=way.seed)
+    data = new
+    for node in sorted(now, key=lambda one: span(one)[0], reverse=True):
+        inside = node.field("body")
+        if inside is None:
+            return None
+        start, end = span(inside)
+        if inside.kind() == "statement_block":
+            data = f"{data[: start + 1]} {body} {data[start + 1 :]}"
+        else:
+            data = f"{data[:start]}{{ {body} }}{data[end:]}"
+    return data.encode("utf-8", "surrogateescape") if now else b""
+
+
+def _changed(path: str, other: str, text: str) -> list[SgNode]:
+    """The innermost functions of a text that the other text does not have."""
+    known = {node.text() for node in _functions(path, other)}
+    fresh = [node for node in _functions(path, text) if node.text() not in known]
+    spans = [span(node) for node in fresh]
+    return [
+        node
+        for node, (start, end) in zip(fresh, spans, strict=True)
+        if not any(start <= first and last <= end and (first, last) != (start, end) for first, last in spans)
+    ]
+
+
+def _functions(path: str, text: str) -> list[SgNode]:
+    root = parsed(path, text)
+    if root is None:
+        return []
+    return root.find_all({"rule": {"any": [{"kind": kind} for kind in sorted(FUNCTIONS)]}})
+
+
+def _only_functions(text: str, other: str, functions: Sequence[SgNode]) -> bool:
+    """Whether the lines that the other text does not have lie in the given functions, or say nothing (exports, comments)."""
+    known = set(other.splitlines())
+    inside = {line for node in functions for line in range(node.range().start.line, node.range().end.line + 1)}
+    return all(
+        number in inside or line in known or _NEUTRAL.match(line) is not None
+        for number, line in enumerate(text.splitlines())
+    )

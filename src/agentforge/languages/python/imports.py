@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 _MOST_FILES = 2000
 _SOURCES = ("src", "lib", "python")  # an installed package is found there, though the folder stands on no path

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language
 from agentforge.languages.ruby.mutants import ruby_mutants
-from agentforge.languages.ruby.project import find_ruby, plan_of_ruby_words
-from agentforge.languages.ruby.runner import run_minitest
+from agentforge.languages.ruby.runner import find_ruby, plan_of_ruby_words, run_minitest
 from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""Runs minitest's tests in one process with our own reporter, and plants tests that must fail and pass beside the others.
+"""Finds how the tests of a Ruby project are run: minitest by ruby itself, where the tests say so.
+
+Runs minitest's tests in one process with our own reporter, and plants tests that must fail and pass beside the others.
 
 Reads what Ruby says of an exception: its kind, the place in the project, the symbols that it is about.
 """
@@ -7,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from agentforge.languages.language import RunOptions
-from agentforge.languages.ruby.project import is_ruby_test
+from agentforge.languages.language import ProjectFiles, RunOptions
 from agentforge.testing.channel import Channel, Received
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure, Outcome, SuiteRun, TestOutcome, file_of
@@ -24,6 +27,8 @@ _PROGRAM = Path(__file__).with_name("minitest_program.rb")
 _OWN_ORDER = 0
 _PLANTED = 'require "minitest/autorun"\n\nclass {owner} < Minitest::Test\n{tests}end\n'
 _FAILS, _PASSES = "  def {name}; assert false; end\n", "  def {name}; assert true; end\n"
+_READ_FILES, _READ_BYTES = 50, 20_000
+_COMMAND = ("ruby", "-Ilib", "-Itest")
 
 
 def run_minitest(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
@@ -175,3 +180,60 @@ def _kind(name: str, message: str, trace: str, root: str) -> tuple[str, tuple[st
         called = _CALLED.search(trace)
         return "TypeError", (called[1],) if called is not None else ()
     return name or "Error", ()
+
+
+def is_ruby_test(path: str) -> bool:
+    """Whether a repository path looks like a file of minitest's: below test/ or spec/, by its name."""
+    stem, dot, suffix = PurePosixPath(path).name.rpartition(".")
+    folder = PurePosixPath(path).parts[0] in ("test", "tests", "spec")
+    named = stem.startswith("test_") or stem.endswith(("_test", "_spec"))
+    return bool(dot) and suffix == "rb" and named and folder
+
+
+def find_ruby(project: ProjectFiles) -> TestPlan | None:
+    """The plan of a project with minitest's tests, or with a Ruby build file and no tests yet; None for any other."""
+    tests = [name for name in project.names if is_ruby_test(name)]
+    by = next((name for name in _speaking(project, tests) if _mentions_minitest(project, name)), "")
+    manifest = project.holds("Gemfile", "Rakefile") or next(
+        (one for one in project.names if one.endswith(".gemspec")), ""
+    )
+    if not by and (tests or not manifest or ".rspec" in project.names):
+        return None
+    source = f"detected: minitest via {by}" if by else f"no tests yet; minitest is there for new ones ({manifest})"
+    return _plan(project, source)
+
+
+def plan_of_ruby_words(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
+    """The plan of a command that starts minitest's tests (`rake test`, `bundle exec rake`); None for any other."""
+    words = list(command[2:] if tuple(command[:2]) == ("bundle", "exec") else command)
+    if words not in (["rake"], ["rake", "test"]):
+        return None
+    plan = find_ruby(project)
+    return replace(plan, command=tuple(command)) if plan is not None else None
+
+
+def _speaking(project: ProjectFiles, tests: Sequence[str]) -> list[str]:
+    helpers = [
+        name for name in ("test/test_helper.rb", "test/helper.rb", "spec/spec_helper.rb") if name in project.names
+    ]
+    return [*helpers, *tests[:_READ_FILES], *([project.holds("Gemfile")] if project.holds("Gemfile") else [])]
+
+
+def _mentions_minitest(project: ProjectFiles, name: str) -> bool:
+    try:
+        text = (project.repo / name).read_bytes()[:_READ_BYTES]
+    except OSError:
+        return False
+    return b"minitest" in text or b"Minitest" in text
+
+
+def _plan(project: ProjectFiles, source: str) -> TestPlan:
+    there = shutil.which("ruby", path=project.environ.get("PATH")) is not None
+    return TestPlan(
+        runner="minitest" if there else "none",
+        command=_COMMAND,
+        language="ruby",
+        source=source,
+        problems=() if there else ("ruby is not on PATH; install Ruby and minitest",),
+        **project.base,
+    )

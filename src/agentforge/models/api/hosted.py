@@ -12,14 +12,12 @@ from agentforge.canonical import digest_bytes
 from agentforge.errors import ModelNotConfigured, ModelReplyBroken, ModelReplyEndless, ModelRequestRejected
 from agentforge.messages import Message, ModelReply, ModelRequest, Usage
 from agentforge.models.api.abilities import of_provider, refused, unseen, used, within
-from agentforge.models.api.model import ModelSpec
+from agentforge.models.api.model import ModelSpec, think_aloud
 from agentforge.models.api.prices import estimate_usage
-from agentforge.models.api.thoughts import think_aloud
 from agentforge.models.dialects.dialect import Answer, Dialect, StreamReader, parse_object
 from agentforge.models.dialects.refusals import ABOUT_STREAM
 from agentforge.models.transport.connection import Connection, HttpConnection, Response
-from agentforge.models.transport.sse import EventSplitter
-from agentforge.models.transport.wire import Wire
+from agentforge.models.transport.wire import EventSplitter, Wire
 
 LEAST = 900
 """Characters at the end that must be one piece again and again."""

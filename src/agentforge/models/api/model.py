@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import field
 from typing import Protocol
 
 from agentforge.frozen import dataclass
 from agentforge.messages import ModelReply, ModelRequest
+
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("thinking", default=None)
 
 
 class Model(Protocol):
@@ -69,3 +73,20 @@ class ModelSpec:
     def full_name(self) -> str:
         """`provider/name`."""
         return f"{self.provider}/{self.name}"
+
+
+@contextmanager
+def thinking_heard(listener: Callable[[str], None] | None) -> Iterator[None]:
+    """Let `listener` hear the thinking of every model that is asked meanwhile in this thread; it must not block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def think_aloud(text: str) -> None:
+    """Tell whoever listens a piece of what the model thinks."""
+    listener = _listener.get()
+    if text and listener is not None:
+        listener(text)

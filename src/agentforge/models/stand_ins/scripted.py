@@ -31,8 +31,8 @@ from typing import Any, get_args
 
 from agentforge.errors import ConfigError, ModelRequestRejected
 from agentforge.messages import FinishReason, ModelReply, ModelRequest, ToolCall, Usage
+from agentforge.models.api.model import think_aloud
 from agentforge.models.api.prices import estimate_usage
-from agentforge.models.api.thoughts import think_aloud
 from agentforge.models.dialects.refusals import error_for_status
 
 _REPLY_KEYS = frozenset({"text", "samples", "thinking", "tool_calls", "finish", "usage", "error"})

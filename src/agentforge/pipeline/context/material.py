@@ -20,9 +20,8 @@ from agentforge.pipeline.context.early_material import (
     of_intake,
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
-from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, named_in_tests, style_views
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
-from agentforge.pipeline.context.named_by_tests import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text

@@ -18,7 +18,7 @@ from agentforge.events.state.attempt import FinishedStep
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage
-from agentforge.safety.text.boundary import unwrap
+from agentforge.safety.text.hygiene import unwrap
 from agentforge.workspace.files.file_access import BinaryFile, TooLarge, digest_file, read_text
 
 _RESULT_SHARE, _OLD_RESULT_SHARE, _DIFF_SHARE, _FAILURE_SHARE = 20, 5, 35, 35

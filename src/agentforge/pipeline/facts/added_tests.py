@@ -25,7 +25,8 @@ from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.verification.counterexamples.mutants import killed_by
 from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.test_hashes import test_functions
-from agentforge.verification.stages.front import Suite, measure_red
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 from agentforge.workspace.code.relevance import is_test_path
 
 

@@ -12,8 +12,8 @@ from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import Symbol
 from agentforge.pipeline.engine.disputes import BASE, GIVEN, REQUEST
-from agentforge.pipeline.facts.definitions import defines
 from agentforge.pipeline.facts.examples import literals
+from agentforge.pipeline.facts.source_findings import defines
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.asks import asks_of
 from agentforge.pipeline.model.runtime import Runtime

@@ -11,9 +11,9 @@ from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
 from agentforge.languages.test_parts import may_hold_tests, without_tests
 from agentforge.pipeline.engine.rulings import parts_of_examples
-from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
 from agentforge.pipeline.facts.examples import is_kept, stands_in
 from agentforge.pipeline.facts.held_out import split_facts
+from agentforge.pipeline.facts.source_findings import defines, dotted, named_elsewhere, titled
 from agentforge.pipeline.ledger.entries import ledger_rows
 from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.profile import profile_of

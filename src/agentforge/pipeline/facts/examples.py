@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from agentforge.frozen import dataclass
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.near_values import calls_in
-from agentforge.verification.examples.placeholders import placeholder_in
+from agentforge.verification.examples.prose import placeholder_in
 from agentforge.verification.examples.stated_values import unescaped
 
 _LITERAL = re.compile(

@@ -27,7 +27,7 @@ from agentforge.suite import Edits
 from agentforge.verification.examples import claims, claims_javascript
 from agentforge.verification.examples.claims import Claim, contradictions, distinct, outcome, spelling
 from agentforge.verification.examples.near_results import NearGroup
-from agentforge.verification.stages.front import Outside, measure_outside, unmeasured
+from agentforge.verification.stages.plain_process_checks import Outside, measure_outside, unmeasured
 
 _WRONG = ("wrong", "raises")  # the stubs of RED that are like the wrong bodies that GREEN's functions get
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")

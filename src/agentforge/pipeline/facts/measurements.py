@@ -52,14 +52,10 @@ from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in
 from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import FrozenTests, test_hashes
-from agentforge.verification.stages.front import (
-    Promise,
-    Suite,
-    honest_edits,
-    measure_baseline,
-    measure_green,
-    measure_red,
-)
+from agentforge.verification.stages.baseline import measure_baseline
+from agentforge.verification.stages.green import Promise, honest_edits, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 

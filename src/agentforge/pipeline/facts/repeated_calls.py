@@ -22,7 +22,7 @@ from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.safety.text.boundary import outside
+from agentforge.safety.text.hygiene import outside
 from agentforge.suite import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.plan import plan_digest

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from agentforge.pipeline.ledger.asks import blocks_of, sentences_of
 from agentforge.verification.examples.claims import Claim
-from agentforge.verification.examples.placeholders import placeholder_in
+from agentforge.verification.examples.prose import placeholder_in
 
 _SPAN = re.compile(r"(`{1,2})(?!`)(?P<code>[^`]+)\1(?!`)")
 _CALL = re.compile(r"(?<![\w.$])[A-Za-z_$][\w$.]*\(")

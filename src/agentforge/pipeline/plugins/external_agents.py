@@ -26,7 +26,7 @@ from agentforge.messages import ModelReply, ModelRequest, ToolCall, Usage
 from agentforge.pipeline.engine.workbench import stage_box
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
-from agentforge.safety.text.boundary import unwrap
+from agentforge.safety.text.hygiene import unwrap
 from agentforge.tools.base import TEXT, Observation, Tool, ToolContext, takes
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box

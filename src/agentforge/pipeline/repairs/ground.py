@@ -9,7 +9,7 @@ from posixpath import normpath
 
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.test_parts import inner_tests, may_hold_tests
-from agentforge.pipeline.facts.definitions import defines, dotted, named_elsewhere, titled
+from agentforge.pipeline.facts.source_findings import defines, dotted, named_elsewhere, titled
 from agentforge.verification.source.test_hashes import test_hashes
 from agentforge.workspace.git.repository import Git
 

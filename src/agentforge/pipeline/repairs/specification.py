@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from agentforge.contracts.form_repair import Repair
 from agentforge.contracts.rule import squeeze
-from agentforge.pipeline.facts.definitions import dotted
 from agentforge.pipeline.facts.examples import is_kept, literals
 from agentforge.pipeline.facts.held_out import unusable_examples
+from agentforge.pipeline.facts.source_findings import dotted
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
 from agentforge.pipeline.ledger.placement import standing_examples

@@ -1,4 +1,8 @@
-"""Performing the effects of a run with the answers of its record; only what writes files in the workspace is carried out."""
+"""Performing the effects of a run with the answers of its record; only what writes files in the workspace is carried out.
+
+`decide` and `perform` are the ones that drove the run. What they decide, send, write and judge is compared with the record,
+event by event; the first difference ends the replay.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,29 @@ from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.messages import ModelReply, ModelRequest
 from agentforge.pipeline.engine.controller import Performer
+from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
-from agentforge.pipeline.model.effects import Attest, AwaitTask, TryAttempts
+from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAttempts
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.plugins.external_agents import along_record
 from agentforge.pipeline.repairs.table import Mended, recorded_in
-from agentforge.pipeline.replay.recall import exit_code_of, nonce_of, observation_of, printed_of, reply_of
-from agentforge.pipeline.replay.recording import Kind, Recording
+from agentforge.pipeline.replay.recording import (
+    FROM_OUTSIDE,
+    At,
+    Diverged,
+    Divergence,
+    Kind,
+    LeftHere,
+    Recording,
+    exit_code_of,
+    nonce_of,
+    observation_of,
+    printed_of,
+    reply_of,
+)
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.workspace.files.file_access import write_bytes
 from agentforge.workspace.git.snapshots import has_object
@@ -233,3 +250,43 @@ class ReplayPerformer(Performer):
         if found is None:
             raise self._log.diverged("decision", type(self._log.next()[2]).__name__, kind.__name__)
         return found
+
+
+def replay(records: Sequence[At], runtime: Runtime) -> tuple[int, Divergence | None]:
+    """Drive a run along its record.
+
+    Args:
+        runtime: with a workspace of its own at the run's base commit; nothing of it is run but git on that workspace.
+    Returns:
+        How many records were replayed, and the first difference.
+    """
+    log = Recording(records)
+    performer = ReplayPerformer(runtime, log)
+    try:
+        while not log.ended:
+            if _from_outside(log, runtime):
+                log.take()
+            else:
+                _one_effect(log, runtime, performer)
+    except Diverged as found:
+        return log.replayed, found.divergence
+    return log.replayed, None
+
+
+def _one_effect(log: Recording, runtime: Runtime, performer: ReplayPerformer) -> None:
+    effect = decide(log.state, runtime.stages)
+    if effect is None:
+        raise log.diverged("decision", type(log.next()[2]).__name__, "nothing more")
+    try:
+        for event in performer.perform(effect, log.state):
+            log.append(event)
+    except (LeftHere, ModelError):  # a failure of the model ended what the process did, and stands in the record
+        return
+
+
+def _from_outside(log: Recording, runtime: Runtime) -> bool:
+    """Whether the next record was not decided by the pipeline: humans, other processes, the end by `abort`."""
+    event = log.next()[2]
+    if isinstance(event, kinds.RunFinished) and event.outcome == "aborted":
+        return not isinstance(decide(log.state, runtime.stages), Finish)
+    return isinstance(event, FROM_OUTSIDE)

@@ -1,20 +1,26 @@
-"""The records of a run in the place of its log, and the first difference between them and what would be recorded now."""
+"""A run's records in the place of its log, what they answer, and their first difference from what would be recorded now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from agentforge.events import kinds
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.codec import encode
+from agentforge.events.storage.state_codec import encode
 from agentforge.frozen import dataclass
+from agentforge.messages import ModelReply, ToolCall, Usage
+from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.stages import ORDER
+from agentforge.safety.text.hygiene import unwrap
+from agentforge.tools.base import Observation
 
 if TYPE_CHECKING:
     pass
+
 
 Kind = TypeVar("Kind", bound=Event)
 At = tuple[int, str, Event]
@@ -44,6 +50,7 @@ _OTHERS = {
 }
 _ADDED_LATER = {kinds.EscalationRaised: _OF_QUESTIONS, kinds.ToolFinished: _OF_RESULTS, **_OTHERS}
 """Fields that the logs of earlier versions lack."""
+_FENCE = re.compile(r"<untrusted (\S+)>\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,3 +172,60 @@ class Recording:
             added = field in _ADDED_LATER.get(type(recorded), ()) and not value
             if field not in _MEASURED_ANEW and new.get(field) != value and not added:
                 raise self.diverged(field, value, new.get(field))
+
+
+def observation_of(finished: kinds.ToolFinished, runtime: Runtime) -> Observation:
+    """What the tool found then, before it was cut and fenced."""
+    if finished.output:
+        text = runtime.blobs.get(finished.output).decode("utf-8", "surrogateescape")
+    else:
+        text = unwrap(finished.text) if _FENCE.match(finished.text) else finished.text
+    return Observation(
+        status=finished.status,
+        summary=finished.summary,
+        text=text,
+        error_type=finished.error_type,
+        retryable=finished.retryable,
+        next_actions=finished.next_actions,
+        artifacts=finished.paths,
+        changed=tuple(finished.changed),
+        view=finished.view,
+    )
+
+
+def reply_of(said: kinds.ModelReplied) -> ModelReply:
+    """What the model replied then."""
+    counted = {key: int(value) for key, value in said.usage.items() if isinstance(value, int)}
+    reported = bool(counted.pop("reported", 1))
+    return ModelReply(
+        text=said.text,
+        tool_calls=tuple(
+            ToolCall(call_id=str(call["call_id"]), name=str(call["name"]), arguments=str(call["arguments"]))
+            for call in said.tool_calls
+        ),
+        finish=said.finish,  # type: ignore[arg-type] # one of the reasons, as it was recorded
+        usage=Usage(**counted),
+        model=said.model,
+        thinking=said.thinking,
+        requests=said.requests,
+        usage_reported=reported,
+        sent=said.sent,
+        others=said.others,
+        kept=tuple(said.kept),
+    )
+
+
+def nonce_of(finished: kinds.ToolFinished | None) -> str:
+    """The word that fenced the recorded text; every process has its own."""
+    found = _FENCE.match(finished.text) if finished else None
+    return found[1] if found else ""
+
+
+def exit_code_of(row: Mapping[str, object]) -> int:
+    """How a contract's command ended then."""
+    return value if isinstance(value := row.get("measured"), int) else 1
+
+
+def printed_of(row: Mapping[str, object], command: str) -> str:
+    """What it printed."""
+    return str(row.get("message", "")).partition(f"`{command}` ended with {exit_code_of(row)}: ")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.inspection import nothing_to_test
-from agentforge.pipeline.model.premises import demanded_alike
+from agentforge.pipeline.model.revisits import demanded_alike
 from agentforge.pipeline.model.stage import CHANGING, Json, Stage, items, texts
 
 

@@ -8,8 +8,8 @@ from agentforge.pipeline.facts.speed import usable
 from agentforge.pipeline.ledger import placement
 from agentforge.pipeline.ledger.entries import ledger_of
 from agentforge.pipeline.ledger.mapping import settled
-from agentforge.pipeline.model.premises import understood_alike
 from agentforge.pipeline.model.prompt_text import specification_text
+from agentforge.pipeline.model.revisits import understood_alike
 from agentforge.pipeline.model.stage import Json, Stage, StageQuestion
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from agentforge.canonical import canonical_bytes
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import Event
-from agentforge.events.storage.codec import decode
+from agentforge.events.storage.state_codec import decode
 from agentforge.frozen import dataclass
 
 GENESIS = "0" * 64

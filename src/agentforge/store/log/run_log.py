@@ -17,8 +17,7 @@ from agentforge.errors import ConflictError, IntegrityError, StorageError
 from agentforge.events.fold.evolve import evolve
 from agentforge.events.kinds import Event, LogRecovered, StateSealed, StepFinished
 from agentforge.events.state.run_state import RunState
-from agentforge.events.storage.codec import encode
-from agentforge.events.storage.state_codec import state_digest
+from agentforge.events.storage.state_codec import encode, state_digest
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs

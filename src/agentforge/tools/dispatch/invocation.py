@@ -16,8 +16,7 @@ from agentforge.errors import AgentForgeError, InfrastructureError, IntegrityErr
 from agentforge.events.kinds import HookFinished
 from agentforge.frozen import dataclass
 from agentforge.hooks import HookEngine
-from agentforge.safety.text.boundary import wrap
-from agentforge.safety.text.hygiene import Cleaned, clean, cleaned
+from agentforge.safety.text.hygiene import Cleaned, clean, cleaned, wrap
 from agentforge.safety.text.redaction import redact, redact_value
 from agentforge.tokens import cut_middle
 from agentforge.tools.base import Observation, Tool, ToolContext, ToolError, failed

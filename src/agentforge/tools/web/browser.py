@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -18,7 +19,6 @@ from urllib.parse import urlsplit
 from agentforge.cancellation import interruptible
 from agentforge.errors import ToolchainError
 from agentforge.installation import command_for
-from agentforge.tools.web.chromium import chromium
 from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _ARGUMENTS = (
     "--disable-component-update",
 )
 _WAIT_MS = 10_000
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 class Browser:
@@ -222,3 +223,9 @@ def _plain(environ: Mapping[str, str]) -> dict[str, str | float | bool]:
     """No keys of the user's for the browser."""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "XDG_RUNTIME_DIR", "FONTCONFIG_PATH", "TMPDIR")
     return {name: environ[name] for name in names if name in environ}
+
+
+def chromium(environ: Mapping[str, str]) -> str:
+    """Find Chromium or Chrome on PATH; "" when there is none."""
+    found = (shutil.which(name, path=environ.get("PATH", os.defpath)) for name in _PROGRAMS)
+    return next((path for path in found if path), "")

@@ -1,8 +1,9 @@
-"""How far a suite notices small wrong changes: what bounds the look, and the score of what was seen."""
+"""How far a suite notices small wrong changes: what bounds the look, which mutants are chosen, and the score."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from agentforge.frozen import dataclass
@@ -13,6 +14,7 @@ from agentforge.suite import Rig
 COUNTED = ("killed", "timeout", "crashed")  # how a mutant ends that a test noticed
 NOTHING_TO_MUTATE = "the changed lines hold nothing that can be mutated"
 _TESTS_SHOWN = 5
+_BRANCHES = ("branch", "dispatch")  # what no run shows by the lines that it executes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +135,37 @@ def nothing_run(note: str, bounds: MutationBounds) -> dict[str, Any]:
         "measured": False, "note": note, "seed": bounds.seed, "possible": 0, "run": 0, "killed": 0, "survived": 0,
         "score": None, "survivors": [], "not_run": 0, "cpu_s": 0.0,
     }  # fmt: skip
+
+
+def choose(mutants: Sequence[Mutant], *, seed: int, most: int) -> tuple[Mutant, ...]:
+    """At most `most` of the mutants, the same for the same seed.
+
+    Functions take turns, and within a function its lines do, so that no long line eats the number up. They come in the order
+    in which they were drawn: when the time is over, what was run is a sample of the whole change.
+    """
+    chance = random.Random(seed)
+    functions: dict[tuple[str, str], list[Mutant]] = {}
+    for one in mutants:
+        functions.setdefault((one.path, one.owner), []).append(one)
+    queues = [_spread(functions[key], chance) for key in sorted(functions)]
+    chance.shuffle(queues)
+    return tuple(_in_turn(queues))[:most]
+
+
+def _spread(mutants: list[Mutant], chance: random.Random) -> list[Mutant]:
+    """The mutants of a function in a random order in which its lines take turns; of a line its branches come first."""
+    lines: dict[int, list[Mutant]] = {}
+    for one in mutants:
+        lines.setdefault(one.line, []).append(one)
+    queues = [
+        sorted(chance.sample(ones, len(ones)), key=lambda one: one.kind not in _BRANCHES) for ones in lines.values()
+    ]
+    chance.shuffle(queues)
+    return list(_in_turn(queues))
+
+
+def _in_turn(queues: Sequence[Sequence[Mutant]]) -> Iterator[Mutant]:
+    for number in range(max((len(queue) for queue in queues), default=0)):
+        for queue in queues:
+            if number < len(queue):
+                yield queue[number]

@@ -13,11 +13,11 @@ from agentforge.testing.coverage import Traced
 from agentforge.testing.launch import ground
 from agentforge.testing.outcome import file_of
 from agentforge.testing.plan import plan_digest
-from agentforge.verification.counterexamples.choice import choose
 from agentforge.verification.counterexamples.mutant_score import (
     COUNTED,
     NOTHING_TO_MUTATE,
     MutationBounds,
+    choose,
     mutants_of_change,
     named_again,
     nothing_run,

@@ -16,10 +16,10 @@ from agentforge.suite import NO_EDITS, Edits, Rig, run_tree, sound
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun, file_of
 from agentforge.underway import counter
-from agentforge.verification.counterexamples.choice import choose
 from agentforge.verification.counterexamples.mutant_score import (
     NOTHING_TO_MUTATE,
     MutationBounds,
+    choose,
     mutants_of_change,
     nothing_run,
     score_of,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from agentforge.workspace.code.relevance import is_test_path
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 _MOST = 20
 _SPECIFIER = re.compile(rb"""(?:from|import|require\()\s*\(?\s*["'](\.{1,2}/[^"']*)["']""")

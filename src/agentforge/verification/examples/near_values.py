@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-from agentforge.verification.examples.placeholders import placeholder_in
+from agentforge.verification.examples.prose import placeholder_in
 
 _SPAN = re.compile(r"(`{1,2})(?!`)(?P<code>[^`]+)\1(?!`)")
 _CALL = re.compile(r"(?<![\w.$'\"])(?:(?:new|await)\s+)?[A-Za-z_$][\w$.]*\(")

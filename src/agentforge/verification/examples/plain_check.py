@@ -12,7 +12,7 @@ import builtins
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,8 @@ from agentforge.verification.examples.plain_answers import (
 from agentforge.verification.examples.typed_comparison import difference, number_of, of_a_known_class, shown, told_of
 from agentforge.verification.examples.user_environment import everyday, furnish, remove_tests
 from agentforge.verification.examples.verdicts import UNDECLARED, Look, Verdict, after_steps, rivals, summed, undecided
+from agentforge.workspace.git.repository import Read
 
-Read = Callable[[str], bytes | None]
 Names = Mapping[str, tuple[Sequence[str], str]]
 
 TIME_LIMIT_S = 60.0

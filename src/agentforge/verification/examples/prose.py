@@ -26,6 +26,9 @@ _CODE_OPENS = re.compile(r"(?<=\w)\(|[\[{]")
 _OPENS, _CLOSES = "([{", ")]}"
 _LONGEST = 40
 """Lines over which an example may go."""
+_LEFT_OUT = re.compile(r"\.\.\.|…")
+_ANGLED = re.compile(r"<([A-Za-z][\w -]*)>")
+_NAMED = re.compile(r"\{([A-Za-z]\w*)\}|(?<![A-Za-z0-9])([A-Z][A-Z_]+)(?![A-Za-z0-9])")
 
 
 def said_in(
@@ -127,3 +130,18 @@ def _depth(line: str, *, inside: bool = False) -> int:
         elif sign in _CLOSES and (inside or depth):
             depth -= 1
     return depth
+
+
+def placeholder_in(literal: str, prose: str) -> bool:
+    """Whether a literal holds a placeholder.
+
+    Text that is left out and a word in angle brackets that no closing tag answers are placeholders anywhere; a name in braces or
+    in capitals is one where the prose speaks of it: "unknown property: KEY" where the key does not exist.
+
+    Args:
+        prose: the words around it, without literals and code.
+    """
+    if _LEFT_OUT.search(literal) or any(f"</{found}>" not in literal for found in _ANGLED.findall(literal)):
+        return True
+    words = {word.lower() for found in _NAMED.findall(literal) for name in found for word in name.split("_") if word}
+    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", prose, re.IGNORECASE) for word in words)

@@ -14,15 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from agentforge.verification.inert.context import (
-    InertContext,
-    InertDifference,
-    Kind,
-    Mentions,
-    Read,
-    is_python,
-    text_of,
-)
+from agentforge.verification.inert.context import InertContext, InertDifference, Kind, Mentions, is_python, text_of
 from agentforge.verification.inert.files import looked_at_file
 from agentforge.verification.inert.python import (
     InertShape,
@@ -35,6 +27,7 @@ from agentforge.verification.inert.python import (
 from agentforge.verification.inert.source import TOOLS, source_rows
 from agentforge.workspace.code.symbols import language_of, parse_python
 from agentforge.workspace.git.diff import Change
+from agentforge.workspace.git.repository import Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Literal
 from agentforge.verification.inert.python import Readers, reads
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import parse_python
+from agentforge.workspace.git.repository import Read
 
-Read = Callable[[str], bytes | None]
 Mentions = Callable[[str], Iterable[str]]
 Kind = Literal["documentation", "types", "configuration"]
 _READER_WORDS = ("__doc__", "getdoc", "__annotations__", "get_type_hints", "get_annotations", "annotation")

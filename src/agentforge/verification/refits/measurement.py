@@ -13,8 +13,7 @@ from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of
 from agentforge.testing.outcome import without_parameters
 from agentforge.underway import underway
-from agentforge.verification.counterexamples.choice import choose
-from agentforge.verification.counterexamples.mutant_score import MutationBounds
+from agentforge.verification.counterexamples.mutant_score import MutationBounds, choose
 from agentforge.verification.counterexamples.mutants import noticing
 from agentforge.verification.refits.comparison import (
     Noticing,

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from agentforge.verification.inert.context import Read, text_of
+from agentforge.verification.inert.context import text_of
+from agentforge.workspace.git.repository import Read
 
 MARKDOWN = (".md", ".markdown", ".mdx")
 RST = (".rst",)

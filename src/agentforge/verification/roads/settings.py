@@ -13,8 +13,9 @@ from typing import Any
 
 from agentforge.errors import ToolchainError
 from agentforge.suite import Rig
-from agentforge.verification.inert.context import Read, text_of
+from agentforge.verification.inert.context import text_of
 from agentforge.verification.roads.program import carried_out
+from agentforge.workspace.git.repository import Read
 
 _METADATA_S = 60.0
 _MANIFEST = "pyproject.toml"

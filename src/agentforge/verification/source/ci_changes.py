@@ -7,12 +7,12 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from agentforge.languages.test_parts import may_hold_tests, with_blank_tests
+from agentforge.workspace.git.repository import Read
 
 _PATCHED = frozenset(
     {"time", "random", "datetime", "builtins", "math", "operator", "json", "unittest", "pytest", "_pytest"}
@@ -72,7 +73,6 @@ def _imports(tree: ast.Module) -> Iterator[ast.alias]:
             yield ast.alias(name=node.module, lineno=node.lineno, col_offset=0)
 
 
-Read = Callable[[str], bytes | None]
 Reader = Callable[[str, bytes], Iterable[tuple[int, str]]]
 """Given a path and the file's bytes, names (line, text) of the places of one kind."""
 _MOST_CHARS = 200

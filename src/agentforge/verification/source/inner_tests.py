@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from agentforge.languages.test_parts import inner_tests, may_hold_tests, with_tests_of, without_tests
-
-Read = Callable[[str], bytes | None]
-"""The content of a path in one version of the repository, None where it is not there."""
+from agentforge.workspace.git.repository import Read
 
 
 def only_tests_changed(path: str, *, before: Read, after: Read) -> bool:

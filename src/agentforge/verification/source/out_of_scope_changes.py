@@ -17,9 +17,10 @@ from agentforge.languages.symbols import Symbol
 from agentforge.suite import Rig
 from agentforge.verification.effects.recorded_calls import differing_in, probe_of
 from agentforge.verification.examples.answer_tables import varied
-from agentforge.verification.examples.plain_check import Probe, Read, spellings
+from agentforge.verification.examples.plain_check import Probe, spellings
 from agentforge.verification.examples.suite_claims import asserted
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ASKED = 12

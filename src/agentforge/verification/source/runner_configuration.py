@@ -5,14 +5,13 @@ from __future__ import annotations
 import configparser
 import json
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import languages
 from agentforge.languages.java.project import pom_part
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 _WHOLE = frozenset(
     {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agentforge.canonical import digest_bytes
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.test_parts import MARK, inner_tests, key_of
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

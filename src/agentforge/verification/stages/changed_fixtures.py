@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -14,8 +14,8 @@ from agentforge.testing.outcome import file_of, without_parameters
 from agentforge.verification.source.test_hashes import test_functions, test_hashes
 from agentforge.verification.stages.changed_support import declared_helpers, helpers_of, words_of_script_test
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
-Read = Callable[[str], bytes | None]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Asks = dict[str, frozenset[str]]
 """Name of a fixture or helper -> the names that it asks for."""

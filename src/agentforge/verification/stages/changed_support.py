@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,11 +13,11 @@ from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, is_javasc
 from agentforge.languages.javascript.tests import group_or_test
 from agentforge.verification.counterexamples.nearest_tests import imported_scripts
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-Read = Callable[[str], bytes | None]
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _ALIAS = re.compile(r"([A-Za-z_$][\w$]*)\s+as\s+([A-Za-z_$][\w$]*)")
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration")

@@ -10,8 +10,9 @@ from pathlib import PurePosixPath
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.symbols import Symbol, modules
 from agentforge.testing.outcome import Failure, SuiteRun
-from agentforge.verification.source.test_hashes import Read, test_functions
+from agentforge.verification.source.test_hashes import test_functions
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
 _ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 

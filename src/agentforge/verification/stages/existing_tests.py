@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentforge.languages.python.stubs import declaration
@@ -16,8 +16,7 @@ from agentforge.verification.source.inner_tests import inner_tests_changed, with
 from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
 from agentforge.verification.stages.endings import lacks, without_imports
 from agentforge.workspace.code.relevance import is_test_path
-
-Read = Callable[[str], bytes | None]
+from agentforge.workspace.git.repository import Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

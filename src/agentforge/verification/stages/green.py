@@ -21,8 +21,8 @@ from agentforge.verification.stages.classification import BROKEN, Expectation, m
 from agentforge.verification.stages.early_end import NO_RESULT, early_end
 from agentforge.verification.stages.endings import doctests_of, ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
-from agentforge.verification.stages.scope import outside
-from agentforge.verification.stages.star_imports import names_to_come
+from agentforge.verification.stages.product_files import outside
+from agentforge.verification.stages.test_imports import names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 
 _LISTED = 50

@@ -11,8 +11,8 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import NO_EDITS, Edits, Rig
 from agentforge.testing.plan import plan_digest
-from agentforge.verification.counterexamples.null_implementations import hollow_targets
 from agentforge.verification.counterexamples.patience import impatient
+from agentforge.verification.counterexamples.stub_runs import hollow_targets
 from agentforge.verification.examples.answer_tables import hard_coded, proved_callables
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.near_calls import near_facts

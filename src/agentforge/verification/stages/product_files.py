@@ -1,17 +1,20 @@
-"""Which changed files are the product: what is not named as a test, and what the product imports though it is named as one."""
+"""Which changed files are the product, and which of them lie outside of what the specification lets a change touch."""
 
 from __future__ import annotations
 
 import ast
+import fnmatch
 import os
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
-from agentforge.languages.python.imports import Read, imported_by
+from agentforge.languages.python.imports import imported_by
+from agentforge.verification.source.inner_tests import only_tests_changed
+from agentforge.verification.source.test_hashes import FrozenTests
 from agentforge.workspace.code.relevance import is_test_path
-from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.repository import Git, Read
 
 Mentions = Callable[[Sequence[str]], Iterable[str]]
 """The files of a tree that hold one of some words."""
@@ -109,3 +112,24 @@ def _names_module(data: bytes, target: str) -> bool:
         return False
     named = {".".join(parts[start:]) for start in range(len(parts) - 1)} | {f".{parts[-1]}"}
     return any(isinstance(one, ast.Constant) and one.value in named for one in ast.walk(tree))
+
+
+def outside(
+    changed: Iterable[str], scope: Sequence[str], frozen: FrozenTests, *, before: Read, after: Read
+) -> list[str]:
+    """List the changed paths that are neither in a scope nor RED's; of a product file the tests inside may be RED's alone.
+
+    Args:
+        scope: paths, folders ("pkg/") or patterns.
+    """
+    left = [path for path in changed if not _in_scope(path, (*scope, *frozen.whole))]
+    return [
+        path for path in left if path not in frozen.parts or not only_tests_changed(path, before=before, after=after)
+    ]
+
+
+def _in_scope(path: str, scope: Sequence[str]) -> bool:
+    """Whether a path is one of the scope's paths, lies in one of its folders, or matches one of its patterns."""
+    return any(
+        path == one or (one.endswith("/") and path.startswith(one)) or fnmatch.fnmatchcase(path, one) for one in scope
+    )

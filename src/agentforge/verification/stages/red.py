@@ -25,9 +25,8 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
-from agentforge.verification.source.inner_tests import Read, only_tests_changed
+from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import duplicates, freeze
-from agentforge.verification.stages.asked_imports import importing_tests
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.early_end import early_end
 from agentforge.verification.stages.endings import imports_of_gone, tests_using
@@ -35,9 +34,10 @@ from agentforge.verification.stages.existing_tests import Altered, altered_tests
 from agentforge.verification.stages.known_tests import known_before
 from agentforge.verification.stages.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of
 from agentforge.verification.stages.red_tests import broken_files, entries_of, refuse_unreached, unmask
-from agentforge.verification.stages.star_imports import names_to_come
+from agentforge.verification.stages.test_imports import importing_tests, names_to_come
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of, outline_of
+from agentforge.workspace.git.repository import Read
 
 _INNER = ("if_reached", "absent")
 

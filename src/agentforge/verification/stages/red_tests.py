@@ -9,7 +9,6 @@ from agentforge.languages.stub_values import Variant
 from agentforge.suite import Rig, run_tree
 from agentforge.testing.coverage import traced_of
 from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, TestOutcome, file_of, without_parameters
-from agentforge.verification.source.test_hashes import Read
 from agentforge.verification.stages.classification import (
     Expectation,
     Reason,
@@ -20,6 +19,7 @@ from agentforge.verification.stages.classification import (
 )
 from agentforge.verification.stages.endings import tests_using
 from agentforge.verification.stages.red_suite import Suite, kind_of
+from agentforge.workspace.git.repository import Read
 
 
 def entries_of(

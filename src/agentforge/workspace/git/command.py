@@ -1,6 +1,7 @@
 """One way to call git: fixed environment, the repository's own configuration alone, no hooks, filters or network.
 
 Keeps answers of git that can never change, because they were asked of objects by their full ids.
+Waits for a lock file of a git that works at this moment, and removes one that a killed git left.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
 from agentforge.errors import RepositoryError, StorageError, ToolchainError
 from agentforge.frozen import dataclass
-from agentforge.workspace.git.ref_locks import gave_way, lock_in_the_way
 from agentforge.workspace.processes import process
 from agentforge.workspace.processes.process import Completed
 
@@ -40,6 +41,10 @@ _FIXED = {
     "maintenance.auto": "false",
     "advice.addEmbeddedRepo": "true",
 }
+STALE_S = 10.0
+"""Git holds the lock of a ref for milliseconds; one that stands so long belongs to nobody any more."""
+_LOOK_AGAIN_S = 0.05
+_HELD = re.compile(r"Unable to create '(/.+?\.lock)': File exists")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,3 +321,34 @@ class GitMemo:
 
 def _cost(answer: Completed) -> int:
     return len(answer.output) + _COST_BYTES
+
+
+def lock_in_the_way(stderr: bytes, *, places: Sequence[Path]) -> Path | None:
+    """The lock file that git names as the reason why it refused; None for every other reason, and for locks elsewhere.
+
+    Args:
+        places: folders whose locks are ours to wait for. Those of a person's index, and of the packed refs, may be held for long.
+    """
+    found = _HELD.findall(os.fsdecode(stderr))
+    lock = Path(found[-1]) if found else None
+    ours = lock is not None and ".." not in lock.parts and any(lock.is_relative_to(place) for place in places)
+    return lock if ours else None
+
+
+def gave_way(lock: Path) -> bool:
+    """Wait until a lock is gone, and remove it when it is so old that its holder must have been killed.
+
+    Returns:
+        Whether the call may be tried again.
+    """
+    while True:
+        try:
+            found = lock.stat()
+            if abs(time.time() - found.st_mtime) >= STALE_S:
+                lock.unlink()
+                return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        time.sleep(_LOOK_AGAIN_S)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -21,7 +21,10 @@ from agentforge.workspace.git.command import (
 from agentforge.workspace.git.diff import Change, changed_paths, diff_trees
 from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write_snapshot
 
-__all__ = ["AGENTFORGE", "Git", "Identity"]
+__all__ = ["AGENTFORGE", "Git", "Identity", "Read"]
+
+Read = Callable[[str], bytes | None]
+"""The content of a path in one version of the repository, None where it is not there."""
 
 _BY_TIME_OF_WRITING = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.trustctime", "GIT_CONFIG_VALUE_0": "false"}
 _ANSWERS = 7

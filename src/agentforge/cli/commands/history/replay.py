@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from agentforge.app.history.replay import Replayed, replay_run, replayed_value
+from agentforge.app.history.replay import Replayed, replay_run, replay_session, replayed_value
 from agentforge.app.history.transplant import Transplanted, transplant_run, transplanted_value
-from agentforge.app.sessions.replay import replay_session
 from agentforge.cli.output.terminal import cut, printable
 from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json

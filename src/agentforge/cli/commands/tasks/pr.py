@@ -11,7 +11,7 @@ from agentforge.app.pull_requests.request import PullOptions, pull
 from agentforge.app.pull_requests.review import Found, Wanted, ci_result, find, pull_record, request_of
 from agentforge.app.tasks.runs import start as start_task
 from agentforge.app.tasks.start_options import StartOptions
-from agentforge.cli.output.pull_words import ci_lines, left_out_lines, pull_lines
+from agentforge.cli.output.phrases import ci_lines, left_out_lines, pull_lines
 from agentforge.cli.output.terminal import printable
 from agentforge.cli.runs.follow import follow
 from agentforge.cli.runs.trust_prompt import ensure_trust

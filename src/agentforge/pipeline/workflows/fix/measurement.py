@@ -23,16 +23,17 @@ from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite import Edits, Rig, fresh_checkout, run_tree
 from agentforge.verification.source.evasion import new_suppressions
-from agentforge.verification.stages.front import Promise, Suite, measure_green, measure_red
+from agentforge.verification.stages.green import Promise, measure_green
+from agentforge.verification.stages.red import measure_red
+from agentforge.verification.stages.red_suite import Suite
 from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.git.repository import Read
 
 _ABOUT_TYPES = frozenset({"mypy", "ty", "pyright", "imports"})
 """Their findings can mean that a module which the file imports is wrong."""
 _ABOUT_ROOM = frozenset({"size", "complexity"})
 """Their findings can mean that code moves into a new file of the same folder."""
 _ROOTS = ("", "src/", "lib/")
-
-Read = Callable[[str], bytes | None]
 
 
 def repair_scope(findings: Iterable[Finding], *, read: Read, present: Iterable[str]) -> tuple[str, ...]:

@@ -1,18 +1,22 @@
-"""A request that is split into parts: which part becomes a task next, and what that task is told. Pure."""
+"""A request that is split into parts: which one becomes a task next, what it is told, and which version a commit holds."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from agentforge.canonical import digest_bytes
 from agentforge.context.sections import Level, Piece, Section
 from agentforge.contracts.rulebook.plan import asked_of, earlier_parts, in_order, key_of, needs_of
+from agentforge.contracts.versions import satisfies
+from agentforge.errors import UsageError
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import StartPart
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.pipeline.model.stage import Json, items
-from agentforge.pipeline.parallel.artifact_versions import versions_in
 from agentforge.workspace.git.queries import top_level
 from agentforge.workspace.git.repository import Git
 
@@ -20,6 +24,8 @@ REPOSITORIES = "repositories"
 """Under which name the first record of a plan binds the named repositories: {name, path, default_branch, commit}."""
 PLAN = "plan"
 """Under which name the first record of a part binds its plan: {run_id, repo, path, digest}, and part where it has a name."""
+_ENDS_WITH = (".json", ".yaml", ".yml", ".toml")
+_MANIFESTS = ("pyproject.toml", "package.json")
 
 
 def next_part(state: RunState) -> StartPart | None:
@@ -129,3 +135,56 @@ def _piece(row: Mapping[str, object], state: RunState) -> Piece:
     told = " ".join(readme[:4000].decode("utf-8", "replace").split())[:600]
     text = f"{told}\nfiles:\n" + "\n".join(files[:_FILES]) + more
     return Piece(name=f"repository {row['name']}", text=text, foreign=True, ends=True)
+
+
+def versions_in(repo: Path, commit: str, artifact: str) -> Iterator[tuple[str, str, str]]:
+    """Find (path, version, digest) of the files of a commit that say which version of the artifact they are."""
+    git = Git.open(repo)
+    for path in git.list_files(commit):
+        name = path.rpartition("/")[2]
+        if name in _MANIFESTS or (name.startswith(f"{artifact}.") and name.endswith(_ENDS_WITH)):
+            data = git.show(commit, path) or b""
+            version = _version_of(name, data, artifact)
+            if version:
+                yield path, version, digest_bytes(data)
+
+
+def satisfies_or_fails(version: str, condition: str) -> bool:
+    """Whether a version meets a condition; what is written in a delivered file may be no version at all: then not.
+
+    Raises:
+        UsageError: the condition itself is wrong.
+    """
+    satisfies("0", condition)
+    try:
+        return satisfies(version, condition)
+    except UsageError:
+        return False
+
+
+def _version_of(name: str, data: bytes, artifact: str) -> str:
+    """The version that a file states of the artifact, "" when it states none."""
+    value = _parsed(name, data)
+    if name in _MANIFESTS:
+        value = value.get("project", {}) if name == "pyproject.toml" else value
+        if not isinstance(value, Mapping) or value.get("name") != artifact:
+            return ""
+    version = value.get("version")
+    return version if isinstance(version, str) else ""
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    """The mapping that a file holds; one that is broken states nothing."""
+    import tomllib
+
+    import yaml
+
+    try:
+        text = data.decode("utf-8")
+        if name.endswith(".toml"):
+            value: object = tomllib.loads(text)
+        else:
+            value = json.loads(text) if name.endswith(".json") else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):
+        return {}
+    return value if isinstance(value, Mapping) else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from agentforge.safety.shell.grammar.nodes import comes_first, exported_names
 from agentforge.safety.shell.grammar.syntax import Assignment, ShellCommand, Word
 from agentforge.safety.shell.grammar.words import Words
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
     Folders = tuple[str | None, ...]
+
 
 _ASSIGNING = ("variable_assignment", "variable_assignments")
 
@@ -80,3 +80,34 @@ class Assignments(Words):
         self.commands.append(
             ShellCommand(text=node.text(), assignments=tuple(found), exported=tuple(exported), folders=folders)
         )
+
+
+def goes_on(node: SgNode) -> bool:
+    """Whether a list is a part of a longer one, which its variables live on in."""
+    parent = node.parent()
+    return node.kind() == "list" and parent is not None and parent.kind() == "list"
+
+
+def comes_first(node: SgNode) -> bool:
+    """Whether a statement is carried out whatever the others of its list do."""
+    parent = node.parent()
+    while parent is not None and parent.kind() == "list" and parent.children()[0].range() == node.range():
+        node, parent = parent, parent.parent()
+    return parent is None or parent.kind() != "list"
+
+
+def ends_simply(node: SgNode) -> bool:
+    """Whether what a here document is handed to is a simple command, the last one of a list or a pipeline."""
+    while node.kind() in ("list", "pipeline"):
+        node = [child for child in node.children() if child.is_named()][-1]
+    return node.kind() == "command"
+
+
+def exported_names(node: SgNode) -> list[str]:
+    """The names that a declaration hands on to every later command."""
+    inner = [
+        grandchild if child.kind() == "variable_assignment" else child
+        for child in node.children()
+        for grandchild in (child.children()[:1] if child.kind() == "variable_assignment" else (child,))
+    ]
+    return [child.text() for child in inner if child.kind() == "variable_name"]

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from agentforge.safety.shell.grammar.assignments import Assignments
+from agentforge.safety.shell.grammar.assignments import Assignments, ends_simply, goes_on
 from agentforge.safety.shell.grammar.doubts import covers, ends_plainly, glues, has_error, why_unreadable
 from agentforge.safety.shell.grammar.find import fed_by
 from agentforge.safety.shell.grammar.flow import folders_after, looped
-from agentforge.safety.shell.grammar.nodes import ends_simply, goes_on
 from agentforge.safety.shell.grammar.syntax import Assignment, Opaque, Redirect, Script, ShellCommand, Word
 from agentforge.safety.shell.grammar.variables import EVERY, computed_in, doubtful, filled, known_words, set_in
 from agentforge.safety.shell.grammar.words import WORD_KINDS

@@ -1,12 +1,41 @@
-"""Tests that only import what the request wants to be importable, in its own words: that this works is all that they can show."""
+"""What test files import: what the request wants to be importable, and what star imports will give them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from agentforge.languages.python.imports import starred
 from agentforge.languages.symbols import Symbol, modules
-from agentforge.verification.source.test_hashes import Read, test_functions
+from agentforge.suite import Rig
+from agentforge.verification.source.test_hashes import test_functions
+from agentforge.workspace.git.repository import Read
+
+
+def names_to_come(
+    rig: Rig, tree: str, files: Iterable[str], *, symbols: Iterable[Symbol], changing: Collection[str]
+) -> Mapping[str, frozenset[str]]:
+    """The declared new names that star imports can give each test file.
+
+    Args:
+        tree: holds the test files.
+        files: the test files; those that are no Python have no star imports.
+        changing: product files that the change may alter; one that is imported whole may take any new name up.
+    Returns:
+        file -> names; files without one are left out.
+    """
+    new = [one for one in symbols if one.change == "new" and not one.owner]
+    if not new:
+        return {}
+    present = frozenset(rig.git.list_files(tree))
+    found = {}
+    for file in files:
+        given = starred(file, present=present, roots=rig.plan.roots, read=rig.read(tree)) if file in present else ()
+        names = {one.name for one in new if one.file in given or not set(changing).isdisjoint(given)}
+        if names:
+            found[file] = frozenset(names)
+    return found
+
 
 _STATEMENT = re.compile(r"\bfrom\s+[\w.]+\s+import\s+\w+(?:\s*,\s*\w+)*|(?<![\w.])import\s+[\w.]+")
 
