@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 _RAISE = 'throw new Error("not implemented");'
 _NO_RUNTIME = ("interface ", "type ", "declare ", "export interface ", "export type ")
+_SPOILS = (
+    '(typeof args === "undefined" ? undefined : args.forEach((one) => { try { '
+    "if (Array.isArray(one)) one.length = 0; else if (one instanceof Map || one instanceof Set) one.clear(); "
+    'else if (one && typeof one === "object") for (const key of Object.keys(one)) delete one[key]; } catch {} }))'
+)
+"""Empties every array, collection and object that is given."""
 _FAULTS = ("Error", "Exception")
 Choose = Callable[[Returned], str]
 _RAISES, _GIVES = 'throw new Error("wrong on purpose");', 'return "\\u0000wrong";'
@@ -56,15 +62,8 @@ def javascript_variants(symbols: Iterable[Symbol], *, source: Source, seed: str)
     Returns:
         () when no symbol of these languages is declared as new or changed.
     """
-    wanted = [
-        one
-        for one in symbols
-        if is_javascript(one.file)
-        and one.change in ("new", "changed")
-        and not one.signature.strip().startswith(_NO_RUNTIME)
-    ]
-    files = {one.file: _File(path=one.file, text=source(one.file) or "", source=source) for one in wanted}
-    if not wanted or any(file.root is None for file in files.values()):
+    wanted, files = _wanted(symbols, source)
+    if not files:
         return ()
     found = [_variant("raises", wanted, files, lambda _: "", hard=False)]
     if any(returned_by(one.signature, files[one.file].known.get(one.name)).values.wrong for one in wanted):
@@ -103,6 +102,25 @@ class _File:
         if found is None and symbol.change == "changed" and not symbol.owner:
             found = self.known.get("default")
         return found
+
+
+def javascript_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
+    """Make the implementation that changes what it is given, by the same arguments as `javascript_variants`."""
+    wanted, files = _wanted(symbols, source)
+    return (_variant("spoils", wanted, files, lambda _: _SPOILS, hard=False),) if files else ()
+
+
+def _wanted(symbols: Iterable[Symbol], source: Source) -> tuple[list[Symbol], dict[str, _File]]:
+    """The symbols that stubs can stand for, and their files; no file where one of them cannot be read."""
+    wanted = [
+        one
+        for one in symbols
+        if is_javascript(one.file)
+        and one.change in ("new", "changed")
+        and not one.signature.strip().startswith(_NO_RUNTIME)
+    ]
+    files = {one.file: _File(path=one.file, text=source(one.file) or "", source=source) for one in wanted}
+    return (wanted, {}) if any(file.root is None for file in files.values()) else (wanted, files)
 
 
 def _variant(name: str, symbols: Sequence[Symbol], files: dict[str, _File], choose: Choose, *, hard: bool) -> Variant:
