@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import fnmatchcase, translate
 
 NEVER = (".git", ".agentforge")
 """Folders that no tool writes into, at any depth: hooks, configuration, the trail itself."""
@@ -49,15 +50,25 @@ _SOURCES = (
 )
 
 
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """One expression for many patterns: a workspace of 50,000 files is asked about all of them, often."""
+    return re.compile("|".join(map(translate, patterns)))
+
+
+_IS_SECRET, _IS_NO_SECRET = _any_of(_SECRET_NAMES), _any_of(_NO_SECRET)
+_IS_KEY_FILE, _IS_SOURCE = _any_of(_KEY_FILES), frozenset(_SOURCES)
+
+
 def is_secret(path: str) -> bool:
     """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
     parts = [part for part in path.split("/") if part]
     name = parts[-1] if parts else ""
     if any(part in SECRET_FOLDERS for part in parts):
         return True
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _NO_SECRET):
+    lower = name.lower()
+    if _IS_NO_SECRET.match(lower):
         return False
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _SECRET_NAMES):
+    if _IS_SECRET.match(lower):
         return True
     return any(mark in name for mark in "*?[") and name.startswith(".") and fnmatchcase(".env", name)
 
@@ -76,9 +87,10 @@ def is_masked(path: str) -> bool:
         path: relative to the workspace.
     """
     *folders, name = path.split("/")
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _SOURCES):
+    lower = name.lower()
+    if lower in _IS_SOURCE:
         return False
-    if any(fnmatchcase(name.lower(), pattern) for pattern in _KEY_FILES):
+    if _IS_KEY_FILE.match(lower):
         return _TEST_FOLDERS.isdisjoint(folders)
     return is_secret(name)
 

@@ -62,6 +62,19 @@ def test_the_files_of_a_tree_are_listed_once(git: Git, calls: list[str]) -> None
     assert calls == ["ls-tree"]
 
 
+def test_a_list_that_is_too_large_for_the_memo_is_asked_for_once_and_belongs_to_who_asked(
+    git: Git, calls: list[str]
+) -> None:
+    for number in range(2000):
+        (git.top / f"{number:04}{'x' * 100}.txt").touch()
+    tree = git.dirty_snapshot(git.common_dir / "private-index")
+    calls.clear()
+    first = git.list_files(tree)
+    first.clear()
+    assert len(git.list_files(tree)) == 2001
+    assert calls == ["ls-tree"]
+
+
 def test_a_name_that_moves_is_asked_anew(git: Git) -> None:
     before = git.tree_of("main")
     assert git.show("main", "a.txt") == b"one\n"

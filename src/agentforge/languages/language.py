@@ -128,6 +128,7 @@ class Language:
         runners: names of its test runners, as plans name them.
         grammars: names of its grammars in `workspace.code.symbols`.
         manifests: files that say how a project of it is built.
+        comment: what a comment begins with that ends with its line.
         find: the plan of a repository by what it says of itself, None when it is none of this language.
         plan_of_command: the plan of a `[test] command` that starts one of its runners, None for any other command.
         run: run a suite.
@@ -153,6 +154,7 @@ class Language:
     plan_of_command: Callable[[ProjectFiles, Sequence[str]], TestPlan | None] = lambda _project, _command: None
     grammars: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
+    comment: str = "//"
     named_tests: Callable[[SgNode], Iterator[tuple[str, str]]] | None = None
     test_parts: Callable[[SgNode], Iterator[TestPart]] | None = None
     holds_tests: Callable[[SgNode], bool] | None = None

@@ -15,6 +15,7 @@ LANGUAGE = Language(
     runners=("pytest", "unittest"),
     grammars=("python",),
     manifests=("pyproject.toml", "setup.py", "setup.cfg"),
+    comment="#",
     find=find_python,
     run=run_python,
     stubs=python_variants,

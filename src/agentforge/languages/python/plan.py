@@ -151,7 +151,7 @@ def plan_from(start: str, project: ProjectFiles) -> TestPlan:
 
 def is_python_test(name: str) -> bool:
     """Whether a repository path looks like a Python test file by pytest's and unittest's default names."""
-    stem = PurePosixPath(name).name
+    stem = name.rpartition("/")[2]
     return stem.endswith(".py") and (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
 
 
@@ -165,7 +165,7 @@ def _pytest_config(repo: Path, names: Sequence[str]) -> str:
     for name, section in (("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
         if name in names and read_ini(repo / name).has_section(section):
             return name
-    return next((name for name in names if PurePosixPath(name).name == "conftest.py"), "")
+    return next((name for name in names if name.rpartition("/")[2] == "conftest.py"), "")
 
 
 def _configured_paths(repo: Path, names: Sequence[str]) -> bool:
@@ -196,7 +196,7 @@ def _written_paths(repo: Path, names: Sequence[str]) -> tuple[tuple[str, ...], s
 
 
 def _may_be_test(name: str) -> bool:
-    return is_python_test(name) or PurePosixPath(name).name in ("test.py", "tests.py")
+    return is_python_test(name) or name.rpartition("/")[2] in ("test.py", "tests.py")
 
 
 def _style(repo: Path, tests: Sequence[str]) -> str:

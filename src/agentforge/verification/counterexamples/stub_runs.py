@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import is_compiled, languages, of_path
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.languages.stub_values import NullWay, Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import Edits, Rig, run_tree, sound

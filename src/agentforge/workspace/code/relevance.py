@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.special_methods import BUILT_IN, special_methods
@@ -161,8 +161,8 @@ def _pointed(root: Path, text: str, pointers: Pointers, names: Sequence[str]) ->
 
 def is_test_path(path: str) -> bool:
     """Tell from its path whether a file belongs to the tests."""
-    *folders, name = PurePosixPath(path.lower()).parts
-    if {"test", "tests", "testing", "spec", "specs", "__tests__"} & set(folders):
+    *folders, name = path.lower().rstrip("/").split("/")
+    if not _TEST_FOLDERS.isdisjoint(folders):
         return True
     plain, _, ending = name.partition(".")
     if ending in _SCRIPTS and (plain == "test" or plain.startswith("test-") or plain.endswith("-test")):
@@ -179,6 +179,7 @@ def is_test_path(path: str) -> bool:
     )
 
 
+_TEST_FOLDERS = frozenset({"test", "tests", "testing", "spec", "specs", "__tests__"})
 _SCRIPTS = frozenset({"js", "mjs", "cjs", "ts", "mts", "cts"})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 _FOLDERS = frozenset(
     {
@@ -37,8 +36,8 @@ _LONG_LINES = 300  # letters in a line on average, which no person writes
 
 def is_generated(path: str) -> bool:
     """Tell from its path whether a file is generated, vendored, locked or minified."""
-    place = PurePosixPath(path)
-    return place.name in _NAMES or path.endswith(_ENDS) or not _FOLDERS.isdisjoint(place.parts[:-1])
+    *folders, name = path.split("/")
+    return name in _NAMES or path.endswith(_ENDS) or not _FOLDERS.isdisjoint(folders)
 
 
 def looks_generated(text: str) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from os.path import isfile
 from pathlib import Path
 
 _SKIPPED = frozenset(
@@ -72,7 +73,8 @@ def _listed_by_git(root: Path) -> list[str] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     names = [os.fsdecode(item) for item in done.stdout.split(b"\0") if item]
-    return [name for name in dict.fromkeys(names) if (root / name).is_file() and ".agentforge" not in name.split("/")]
+    own = (name for name in dict.fromkeys(names) if ".agentforge" not in name.split("/"))
+    return [name for name in own if isfile(f"{root}/{name}")]  # noqa: PTH113 # a Path for each of 50,000 files is slow
 
 
 def _walked(root: Path, start: Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 
 from agentforge.errors import ConflictError, RepositoryError, ToolchainError
@@ -16,9 +17,9 @@ from agentforge.workspace.git.command import (
     Identity,
     call_as_user,
     identity_environment,
-    refused,
 )
 from agentforge.workspace.git.diff import Change, changed_paths, diff_trees
+from agentforge.workspace.git.tree_files import TreeFiles
 from agentforge.workspace.git.tree_snapshot import unlock, write_combined, write_snapshot
 
 __all__ = ["AGENTFORGE", "Git", "Identity", "Read"]
@@ -54,6 +55,10 @@ class Git:
     def open(cls, path: Path) -> Git:
         """Find the repository that `path` lies in; the same as `Git(path)`."""
         return cls(path)
+
+    @cached_property
+    def _tree_files(self) -> TreeFiles:
+        return TreeFiles(self._command)
 
     @property
     def identity(self) -> Identity:
@@ -102,12 +107,7 @@ class Git:
 
     def list_files(self, rev: str) -> list[str]:
         """List the files of a commit or tree, sorted; submodules are not files."""
-        asked = ("ls-tree", "-r", "-z", "--full-tree", rev)
-        done = self._command.recall(*asked, of=(rev,))
-        if done.exit_code != 0:
-            raise refused(asked, done)
-        entries = (entry.partition("\t") for entry in os.fsdecode(done.output).split("\0") if entry)
-        return sorted(path for head, _, path in entries if " blob " in head)
+        return self._tree_files.of(rev)
 
     def show(self, rev: str, path: str) -> bytes | None:
         """Return a file's content at a commit or tree; None when it has no such file.
