@@ -228,7 +228,7 @@ from shop.text import ordered
 ROWS = [{"due": 2}, {"due": 1}]
 class Box:
     def __init__(self): self.rows = [2, 1]
-def test_order(): assert ordered([2, 1]) == [1, 2]
+def test_order(): assert ordered(ROWS) == [{"due": 1}, {"due": 2}]
 def test_rows_stay():
     before = [dict(row) for row in ROWS]
     ordered(ROWS)

@@ -39,10 +39,13 @@ _RAISE = 'throw new Error("not implemented");'
 _NO_RUNTIME = ("interface ", "type ", "declare ", "export interface ", "export type ")
 _SPOILS = (
     '(typeof args === "undefined" ? undefined : args.forEach((one) => { try { '
-    "if (Array.isArray(one)) one.length = 0; else if (one instanceof Map || one instanceof Set) one.clear(); "
-    'else if (one && typeof one === "object") for (const key of Object.keys(one)) delete one[key]; } catch {} }))'
+    "if (Array.isArray(one)) one.splice(0, one.length, ...Array.from({ length: one.length + 1 }, () => Symbol())); "
+    "else if (one instanceof Map) for (const key of [...one.keys(), Symbol()]) one.set(key, Symbol()); "
+    "else if (one instanceof Set) { one.clear(); one.add(Symbol()); } "
+    'else if (one && typeof one === "object") for (const key of [...Object.keys(one), "spoiled"]) one[key] = Symbol(); '
+    "} catch {} }))"
 )
-"""Empties every array, collection and object that is given."""
+"""Puts something else into every array, collection and object that is given, each time that it is called."""
 _FAULTS = ("Error", "Exception")
 Choose = Callable[[Returned], str]
 _RAISES, _GIVES = 'throw new Error("wrong on purpose");', 'return "\\u0000wrong";'

@@ -41,11 +41,14 @@ def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> 
 
 
 _SPOILS = (
-    "return [one.clear() if hasattr(one, 'clear') else vars(one).clear() for one in "
+    "return [one.__setitem__(slice(None), [object()] * (len(one) + 1)) if isinstance(one, list) "
+    "else one.update({key: object() for key in [*one, 'spoiled']}) if isinstance(one, dict) "
+    "else (one.clear(), one.add(object())) if isinstance(one, set) "
+    "else vars(one).update({key: object() for key in vars(one)}) for one in "
     "[*locals().get('args', tuple(locals().values())){own}, *locals().get('kwargs', dict()).values()] "
-    "if hasattr(one, 'clear') or (hasattr(one, '__dict__') and not callable(one))] and None"
+    "if isinstance(one, (list, dict, set)) or (hasattr(one, '__dict__') and not callable(one))] and None"
 )
-"""Empties every container and every object that is given, `self` apart."""
+"""Puts something else into every collection and object that is given, `self` apart, each time that it is called."""
 
 
 def python_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
