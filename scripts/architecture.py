@@ -143,7 +143,8 @@ def _languages() -> str:
     offered: Sequence[str] = [
         one.name
         for one in fields(type(known[0]))
-        if one.name not in ("name", "rank", "find", "run", "runners", "grammars", "manifests", "examined_test")
+        if one.name
+        not in ("name", "rank", "find", "run", "runners", "grammars", "manifests", "comment", "examined_test")
     ]
     rows = [f"| | {' | '.join(one.name for one in known)} |", f"|---|{'---|' * len(known)}"]
     rows.append(f"| runners | {' | '.join(', '.join(one.runners) for one in known)} |")

@@ -14,12 +14,11 @@ from agentforge.pipeline.plugins.stage_order import (
     check_stages,
     last_measured,
     names_of,
-    placed,
     row_of,
     writers,
     written_files,
 )
-from agentforge.pipeline.stages import ORDER, load_stages
+from agentforge.pipeline.stages import ORDER, load_stages, placed
 from tests.support.run_states import run_state, with_fields
 
 READER = Stage(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.testing.coverage import bits_of, ranges_of, traced_of
 
 TOOL = "import sys\n\n\ndef double(n):\n    return n * 2\n\n\nif __name__ == '__main__':\n    print(double(4))\n"

@@ -17,6 +17,7 @@ from agentforge.contracts.draft import overlaid
 from agentforge.events.kinds import ToolFinished
 from agentforge.events.state.attempt import Call
 from agentforge.events.state.run_state import RunState
+from agentforge.safety.policy.path_policy import SCRATCH
 from agentforge.safety.shell.grammar.command_reader import read_line
 from agentforge.safety.shell.grammar.syntax import ShellCommand
 from agentforge.safety.shell.programs.classes import CommandClass, Judged
@@ -26,7 +27,7 @@ from agentforge.tools.dispatch.invocation import Prepared
 
 _CHANGING = (CommandClass.WRITE, CommandClass.DESTRUCTIVE)
 _LOOKING = (CommandClass.READ_ONLY, CommandClass.GIT_READ, CommandClass.TEST, CommandClass.BUILD)
-_SCRATCH = ("/tmp/", "/var/tmp/")  # where a command tries something
+_SCRATCH = tuple(f"{folder}/" for folder in SCRATCH)
 _PATH = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
 """What may be the path of a file in the text of a program."""
 

@@ -6,7 +6,7 @@ Settings files that were found valid before: reading and judging one costs as mu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,8 +21,9 @@ from agentforge.config.edits import write_text
 from agentforge.config.paths import config_dir, data_dir, project_files, project_top
 from agentforge.config.protections import weakened, without
 from agentforge.config.schema import check
-from agentforge.config.sources import Key, Layer, leaves, read_toml, read_yaml
+from agentforge.config.sources import Key, Layer, dotted, leaves, merged, read_toml, read_yaml
 from agentforge.config.stage_names import check_stage_names
+from agentforge.config.trust import agreed_items
 from agentforge.errors import ConfigError, StorageError
 from agentforge.frozen import dataclass
 
@@ -140,11 +141,6 @@ def load(cwd: Path, environ: Mapping[str, str], *, flags: Mapping[str, object] |
     return settings
 
 
-def dotted(key: Key) -> str:
-    """Write a key as one word; a part that holds a dot stands in quotes, as in TOML."""
-    return ".".join(f'"{part}"' if "." in part else part for part in key)
-
-
 def _project_layers(cwd: Path, environ: Mapping[str, str], known: Known) -> list[Layer | None]:
     top = project_top(cwd, environ)
     if top is None:
@@ -172,8 +168,6 @@ def _agreed(
     top = project_top(cwd, environ)
     if not found or top is None:
         return layers, ()
-    from agentforge.config.trust import agreed_items
-
     agreed = agreed_items(top, environ)
     left = [
         (layer, key, value)
@@ -221,25 +215,6 @@ def _nested(name: str, flat: Mapping[str, object]) -> Layer:
             inner = cast("dict[str, object]", inner.setdefault(table, {}))
         inner[last] = value
     return Layer(name=name, values=values)
-
-
-def merged(layers: Iterable[Layer]) -> Mapping[str, object]:
-    """The values of layers, the strongest last: tables deep, lists replaced."""
-    values: Mapping[str, object] = {}
-    for layer in layers:
-        values = merged_tables(values, layer.values)
-    return values
-
-
-def merged_tables(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:
-    """Lay one table over another: tables in both are merged, everything else is replaced."""
-    merged = dict(weak)
-    for name, value in strong.items():
-        under = merged.get(name)
-        merged[name] = (
-            merged_tables(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
-        )
-    return merged
 
 
 def _parts(key: str) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -194,3 +194,27 @@ def _refuse_odd_values(values: Mapping[str, object], path: Path) -> None:
             pending.extend(((*key, str(name)), item) for name, item in value.items())
         elif not isinstance(value, (str, int, float, bool)):
             raise ConfigError(f"{path}: {'.'.join(key)} is a {type(value).__name__}", hint="write it as a string")
+
+
+def dotted(key: Key) -> str:
+    """Write a key as one word; a part that holds a dot stands in quotes, as in TOML."""
+    return ".".join(f'"{part}"' if "." in part else part for part in key)
+
+
+def merged(layers: Iterable[Layer]) -> Mapping[str, object]:
+    """The values of layers, the strongest last: tables deep, lists replaced."""
+    values: Mapping[str, object] = {}
+    for layer in layers:
+        values = merged_tables(values, layer.values)
+    return values
+
+
+def merged_tables(weak: Mapping[str, object], strong: Mapping[str, object]) -> dict[str, object]:
+    """Lay one table over another: tables in both are merged, everything else is replaced."""
+    merged = dict(weak)
+    for name, value in strong.items():
+        under = merged.get(name)
+        merged[name] = (
+            merged_tables(under, value) if isinstance(under, Mapping) and isinstance(value, Mapping) else value
+        )
+    return merged

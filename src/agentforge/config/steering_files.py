@@ -15,8 +15,7 @@ from agentforge.config.defaults import DEFAULTS
 from agentforge.config.paths import config_dir, project_files
 from agentforge.config.protections import weakened
 from agentforge.config.repositories import contracts_folders
-from agentforge.config.settings import dotted, merged
-from agentforge.config.sources import Layer, read_toml, read_yaml
+from agentforge.config.sources import Layer, dotted, merged, read_toml, read_yaml
 from agentforge.contracts.strict_yaml import load_strict
 from agentforge.errors import ConfigError, ContractInvalid
 from agentforge.frozen import dataclass

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.config.settings import merged_tables
+from agentforge.config.sources import merged_tables
 from agentforge.evals.case import Case, FileTree, Side
 from agentforge.languages.catalogue import named_tests
 

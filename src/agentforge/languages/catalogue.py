@@ -5,6 +5,7 @@ Names the tests of a source file without running it, in every language that can 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -32,6 +33,12 @@ def of_path(path: str) -> Language | None:
     """The language of a source file by its suffix; None where it is none of these."""
     grammar = language_of(path)
     return next((one for one in languages() if grammar in one.grammars), None) if grammar else None
+
+
+@cache
+def comment_mark() -> re.Pattern[str]:
+    """What a comment begins with that ends with its line, in any of the languages, and the blanks around it."""
+    return re.compile(rf"\s*(?:{'|'.join(sorted({re.escape(one.comment) for one in languages()}))})\s*")
 
 
 def is_compiled(plan: TestPlan) -> bool:

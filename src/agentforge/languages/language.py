@@ -128,6 +128,7 @@ class Language:
         runners: names of its test runners, as plans name them.
         grammars: names of its grammars in `workspace.code.symbols`.
         manifests: files that say how a project of it is built.
+        comment: what a comment begins with that ends with its line.
         find: the plan of a repository by what it says of itself, None when it is none of this language.
         plan_of_command: the plan of a `[test] command` that starts one of its runners, None for any other command.
         run: run a suite.
@@ -135,6 +136,7 @@ class Language:
         test_parts: the parts of a product file that are tests, below the root of its tree; None = tests have their own files.
         holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
+        spoiling: wrong implementations that change their arguments, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
         mutants: small wrong changes, None where none can be made.
         is_compiled: test files are compiled together, and what does not compile shows nothing.
@@ -152,10 +154,12 @@ class Language:
     plan_of_command: Callable[[ProjectFiles, Sequence[str]], TestPlan | None] = lambda _project, _command: None
     grammars: tuple[str, ...] = ()
     manifests: tuple[str, ...] = ()
+    comment: str = "//"
     named_tests: Callable[[SgNode], Iterator[tuple[str, str]]] | None = None
     test_parts: Callable[[SgNode], Iterator[TestPart]] | None = None
     holds_tests: Callable[[SgNode], bool] | None = None
     stubs: Stubs | None = None
+    spoiling: Stubs | None = None
     null_implementation: NullImplementation | None = None
     mutants: Mutants | None = None
     is_compiled: bool = False

@@ -9,6 +9,7 @@ from typing import Any
 
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
+from agentforge.local import Wanted, file_of
 from agentforge.models.api.adapted import AdaptedModel
 from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import Model, ModelSpec
@@ -19,6 +20,7 @@ from agentforge.models.dialects.openai_responses import dialect_of
 from agentforge.models.stand_ins.manual import ManualModel
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
+from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
 
 _LOCAL_READ_S = 1800.0
 """Silence that is borne from a local model: a busy machine reads a long prompt for many minutes before the first word."""
@@ -67,9 +69,6 @@ def _server(spec: ModelSpec, *, address: str) -> Model:
 
 def _local(spec: ModelSpec) -> Model:
     """A model of the catalogue, or in a GGUF file; its server, which all projects share, starts when it is first asked."""
-    from agentforge.local import Wanted, file_of
-    from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
-
     folder = Path(spec.folder)
     wanted = Wanted(folder=folder / "serving", file=file_of(spec.name, folder), wishes=spec.serving)
     connection = LocalConnection(

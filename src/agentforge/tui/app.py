@@ -29,7 +29,7 @@ from agentforge.tui.choices import Choices
 from agentforge.tui.completion import Completion
 from agentforge.tui.driver import TerminalDriver
 from agentforge.tui.flow import Flow
-from agentforge.tui.help import HelpScreen
+from agentforge.tui.help import COMMANDS, HelpScreen
 from agentforge.tui.looks import THEMES, Signs, knows_colour, knows_unicode, lookalike, themes
 from agentforge.tui.prompt import Prompt
 from agentforge.tui.questions import ApprovalScreen
@@ -82,12 +82,6 @@ _KEYS = (
     "? help", "Esc stop", "Shift+Tab mode", "Alt+Enter new line", "^R history", "^O open call", "^G editor", "^T todos",
     "^Y copy",
 )  # fmt: skip
-COMMANDS = (
-    ("theme", "Choose a theme, or take the one that is named."),
-    ("keys", "Show the keys."),
-    ("edit", "Write the message in your editor."),
-    ("vim", "Vim's keys in the input, or plain ones; the setting input_keys makes them last."),
-)
 
 
 class ScreenApp(App[int]):

@@ -17,6 +17,7 @@ from agentforge.events.kinds.choices import choices_of
 from agentforge.store.log.files import replace_file
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
+from agentforge.tui.help import COMMANDS
 from agentforge.tui.link import AskedApproval, AskedQuestion
 from agentforge.tui.looks import AUTO, THEMES, fitting_theme
 from agentforge.tui.picker import Picker
@@ -152,8 +153,6 @@ class Choices:
 
     def offer(self, word: str, *, first: bool) -> bool:
         """Offer what a begun word could become; whether there is anything."""
-        from agentforge.tui.app import COMMANDS
-
         rows: list[tuple[str, str]] = []
         if first:
             word, rows = commands_for(self._app.engine.chat, word, COMMANDS)

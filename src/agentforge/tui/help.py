@@ -14,6 +14,12 @@ from agentforge.app.slash import commands
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+COMMANDS = (
+    ("theme", "Choose a theme, or take the one that is named."),
+    ("keys", "Show the keys."),
+    ("edit", "Write the message in your editor."),
+    ("vim", "Vim's keys in the input, or plain ones; the setting input_keys makes them last."),
+)
 KEYS = (
     ("Enter", "send; while the agent works, the message reaches it before its next step"),
     ("Alt+Enter, Shift+Enter, Ctrl+J, \\ Enter", "new line"),

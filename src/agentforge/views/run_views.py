@@ -52,7 +52,7 @@ def state_value(state: RunState, *, interrupted: bool, records: int, head: str) 
         "trail": {"records": records, "head": head},
         **({"forks": list(state.relations.forks)} if state.relations.forks else {}),
         **({"marks": list(state.people.marks)} if state.people.marks else {}),
-        **_attempts(state),
+        **attempts_of(state),
     }
 
 
@@ -90,12 +90,9 @@ def _stage_value(stage: StageState) -> dict[str, object]:
     return value
 
 
-def _attempts(state: RunState) -> dict[str, object]:
-    """The independent attempts of a run that has some."""
-    if not state.relations.attempts:
-        return {}
-
-    return {"attempts": attempts_value(state)}
+def attempts_of(state: RunState) -> dict[str, object]:
+    """Tell the independent attempts of a run as {attempts: ...}; {} for a run that has none."""
+    return {"attempts": attempts_value(state)} if state.relations.attempts else {}
 
 
 def task_value(state: RunState) -> dict[str, object]:

@@ -27,6 +27,7 @@ from agentforge.context.budget import output_room
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
+from agentforge.guest import GuestChoice
 from agentforge.hooks import HookEngine
 from agentforge.messages import ModelReply
 from agentforge.models import (
@@ -50,7 +51,6 @@ from agentforge.workspace.protection.workspace_guard import Guard
 from agentforge.workspace.sandbox.box import Network, Preference, Sandbox, choose as choose_sandbox
 
 if TYPE_CHECKING:
-    from agentforge.guest import GuestChoice
     from agentforge.suite import Rig
 
 _LEAST_STEP_TOKENS = 4000

@@ -13,11 +13,10 @@ from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.hooks import PROJECT, Hook, HookEngine, output_limit, read_hook
 from agentforge.workspace.processes.process import Completed
-from agentforge.workspace.sandbox.box import Box
+from agentforge.workspace.sandbox.box import Box, Sandbox
 
 if TYPE_CHECKING:
     pass
-    from agentforge.workspace.sandbox.box import Sandbox
 
 _UNTRUSTED = "the project is not trusted; copy the hook into your own settings to have it run"
 

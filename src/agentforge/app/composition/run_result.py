@@ -10,7 +10,7 @@ from agentforge.app.tasks.parts import parts_of
 from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
-from agentforge.views.run_views import attempts_value
+from agentforge.views.run_views import attempts_of
 from agentforge.views.summary_view import progress
 from agentforge.views.words import choice_values
 
@@ -105,7 +105,7 @@ def result_value(result: RunResult) -> dict[str, object]:
         "forks": list(state.relations.forks),
         "marks": list(state.people.marks),
         "pull_request": dict(result.pull) if result.pull is not None else None,
-        **_attempts(state),
+        **attempts_of(state),
         **({"analysis": dict(state.work.artifacts.get("analyze", {}))} if state.progress.outcome == "analyzed" else {}),
         "folder": str(result.folder),
         "error": _error(result),
@@ -187,11 +187,3 @@ def _error(result: RunResult) -> Mapping[str, object] | None:
     if result.error is not None:
         return {"slug": result.error.slug, "message": result.error.message, "hint": result.error.hint}
     return result.state.progress.error if result.state.progress.outcome else None
-
-
-def _attempts(state: RunState) -> dict[str, object]:
-    """The independent attempts of a run that has some."""
-    if not state.relations.attempts:
-        return {}
-
-    return {"attempts": attempts_value(state)}

@@ -13,8 +13,8 @@ from agentforge.events.fold.delivered import judged
 from agentforge.events.state.run_state import RunState
 from agentforge.store.blobs import Blobs
 from agentforge.views.words import rows_of
+from agentforge.workspace.git.objects import has_object
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.snapshots import has_object
 
 if TYPE_CHECKING:
     pass

@@ -24,7 +24,7 @@ from agentforge.pipeline.model.runtime import Permits
 from agentforge.safety.policy.decision import Decision
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.part import Policy
-from agentforge.safety.policy.path_policy import PathPolicy
+from agentforge.safety.policy.path_policy import SCRATCH, PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
 from agentforge.safety.text.hygiene import clean
@@ -33,6 +33,7 @@ from agentforge.session import LOOKING_MODES, only_looking
 from agentforge.store.log.clock import utc_now
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.approval import decide_tool, refusal
+from agentforge.tools.dispatch.arguments import content_of
 from agentforge.tools.dispatch.invocation import Refusal
 
 if TYPE_CHECKING:
@@ -60,11 +61,7 @@ def policy_of(workshop: Workshop) -> Policy:
         mode=Mode(mode),
         rules=(*workshop.permission_rules, *_remembered(workshop.desk.rules), *workshop.around.skills.rules()),
         ground=PathPolicy(
-            root=root,
-            folder=root,
-            home=str(Path.home()),
-            real=os.path.realpath,
-            scratch=("/tmp", "/var/tmp") if confined else (),
+            root=root, folder=root, home=str(Path.home()), real=os.path.realpath, scratch=SCRATCH if confined else ()
         ),
         now=utc_now(),
         tainted=bool(workshop.log.state.progress.untrusted),
@@ -227,14 +224,6 @@ def _after(name: str, arguments: Mapping[str, object], before: str) -> str | Non
         old, new = str(arguments.get("old_string", "")), str(arguments.get("new_string", ""))
         return before.replace(old, new, -1 if arguments.get("replace_all") else 1) if old else None
     return None
-
-
-def content_of(file: Path) -> str:
-    """The text of a file; "" where there is none that can be read."""
-    try:
-        return file.read_bytes().decode("utf-8", "replace")
-    except OSError:  # a new file, or a folder: the tool itself says so
-        return ""
 
 
 def permits_of(settings: Settings) -> Permits:

@@ -12,12 +12,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from agentforge.app.sessions.approvals import content_of, preview
+from agentforge.app.sessions.approvals import preview
 from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
 from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
+from agentforge.tools.dispatch.arguments import content_of
 
 if TYPE_CHECKING:
     from agentforge.app.sessions.chat import Chat

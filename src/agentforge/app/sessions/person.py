@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import Literal, Protocol
 
 from agentforge.events.kinds import ApprovalAnswered, Event, ModelCalled, ModelReplied
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.policy.suggestion import Suggestion
+
+ONE_QUESTION = Lock()
+"""Of a session and all of its subagents one may ask at a time: a person reads one dialog."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

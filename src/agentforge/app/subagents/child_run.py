@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Timer
 from typing import Protocol, runtime_checkable
 
 from agentforge import __version__
 from agentforge.app.sessions.chat_limits import Sizing
-from agentforge.app.sessions.person import Desk, Nobody, Person, Question, Reply
+from agentforge.app.sessions.person import ONE_QUESTION, Desk, Nobody, Person, Question, Reply
 from agentforge.app.sessions.services import Workshop
 from agentforge.app.subagents.delegation import usage_of
 from agentforge.cancellation import Cancellation, check, interruptible, under
@@ -32,9 +32,6 @@ from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.views import SessionViews
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.deferral import searchable
-
-ONE_QUESTION = Lock()
-"""Of all subagents together one may ask at a time: a person reads one dialog."""
 
 _NO_LIMITS: dict[str, object] = dict.fromkeys(("max_steps", "budget_tokens", "budget_usd", "deadline_s"))
 """A subagent has no limits of its own beside turns and time: its parent's hold, and count all of them."""

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 from agentforge.agent import AgentSpec, exhausted
-from agentforge.app.subagents.swarm import fan_out
+from agentforge.app.subagents.swarm import fan_out, goals_in
 from agentforge.events.kinds import ChildFinished, ChildStarted, Event
 from agentforge.events.state.run_state import RunState
 from agentforge.session import SPAWNS, Subagent, defined, own_subagents, run_together, tool_of
@@ -186,7 +186,7 @@ def goals_of(tool: str, arguments: Mapping[str, object]) -> list[tuple[str, str]
         return goals_of_parts(arguments)
     rows = arguments.get("goals")
     if isinstance(rows, list):
-        return [(str(row.get("subagent", "explore")), str(row["goal"]).strip()) for row in rows]
+        return goals_in(rows)
     goal = str(arguments.get("goal", "")).strip()
     return [(tool.removeprefix(SPAWNS), goal)] if goal else []
 

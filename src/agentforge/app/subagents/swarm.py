@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 LEAST, MOST = 2, 5
 
 
+def goals_in(rows: object) -> list[tuple[str, str]]:
+    """List the subagents that the argument `goals` of a call starts: (name, goal)."""
+    listed = cast("list[Mapping[str, object]]", rows)
+    return [(str(row.get("subagent", "explore")), str(row["goal"]).strip()) for row in listed]
+
+
 def fan_out(known: Mapping[str, Subagent], *, root: Path) -> Tool:
     """The tool that starts several subagents that only look, at the same time.
 
@@ -39,12 +45,10 @@ def fan_out(known: Mapping[str, Subagent], *, root: Path) -> Tool:
     }
 
     def run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
-        from agentforge.app.subagents.delegation import goals_of
-
         spawn = context.spawn
         if spawn is None:
             return failed("a subagent starts no subagents", error_type="no-nesting", retryable=False)
-        goals = goals_of("subagent_swarm", arguments)
+        goals = goals_in(arguments["goals"])
         if any(not text for _, text in goals):
             return failed("a goal is empty", error_type="bad-arguments")
         reports = list(side_by_side([partial(spawn, name, text) for name, text in goals]))

@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from agentforge import toolbox
 from agentforge.canonical import digest_bytes, digest_value
@@ -23,6 +23,7 @@ from agentforge.config.paths import config_dir
 from agentforge.config.settings import Settings
 from agentforge.config.stage_names import PROJECT_FOLDER, stage_files
 from agentforge.config.trust import require_trust
+from agentforge.contracts.catalogue import ContractSet
 from agentforge.errors import ConfigError, ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
@@ -30,10 +31,6 @@ from agentforge.pipeline.model.stage import Stage, StageQuestion
 from agentforge.pipeline.plugins.stage_order import check_stages, recorded_stage, row_of
 from agentforge.pipeline.stages import Stages, load_stages
 from agentforge.store.log.run_log import RunLog
-
-if TYPE_CHECKING:
-    from agentforge.contracts.catalogue import ContractSet
-
 
 SETTING = "pipeline.stages"
 """Names the stages of installed packages that take part."""

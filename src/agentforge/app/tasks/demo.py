@@ -7,16 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from agentforge.app.composition.run_result import RunResult
 from agentforge.app.tasks.runs import start
-from agentforge.app.tasks.start_options import StartOptions
+from agentforge.app.tasks.start_options import StartOptions, Watch
 from agentforge.config.settings import load
 from agentforge.workspace.git.newrepo import init_repository
-
-if TYPE_CHECKING:
-    from agentforge.app.composition.run_result import RunResult
-    from agentforge.app.tasks.start_options import Watch
 
 _DATA = Path(__file__).parents[2] / "demo"
 

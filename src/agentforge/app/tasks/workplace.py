@@ -23,8 +23,9 @@ from agentforge.store.log.reader import read
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import perform_call, prepare_call
 from agentforge.workspace.files.file_access import digest_file
+from agentforge.workspace.git.objects import has_object
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.snapshots import has_object, rebuilt
+from agentforge.workspace.git.snapshots import rebuilt
 from agentforge.workspace.git.worktree import worktree_of
 
 

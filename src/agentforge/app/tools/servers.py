@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.app.sessions.person import Question
+from agentforge.app.sessions.person import ONE_QUESTION, Question
 from agentforge.app.tools.server_settings import OF_PROJECT, UNTRUSTED, may_use_project, named_servers
 from agentforge.config.paths import data_dir
 from agentforge.errors import ConfigError
@@ -108,8 +108,6 @@ def _show(workshop: Workshop, url: str) -> None:
 
 
 def _agreed(ask: Callable[[Question], bool], server: str, change: str) -> bool:
-    from agentforge.app.subagents.child_run import ONE_QUESTION
-
     question = Question(tool=server, text=change, reason="an MCP server changed what it offers")
     with ONE_QUESTION:  # a subagent may have met it while another one asks
         return ask(question)

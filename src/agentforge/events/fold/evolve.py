@@ -24,7 +24,13 @@ from agentforge.events.fold.relations import (
 )
 from agentforge.events.fold.revisits import draft_kept, reopening_ended, stage_reopened
 from agentforge.events.fold.usage import gap_s, limits_from, spent_lately, spent_with
-from agentforge.events.fold.verification import artifact_submitted, facts_gathered, stage_verified, submission_held
+from agentforge.events.fold.verification import (
+    artifact_submitted,
+    examined,
+    facts_gathered,
+    stage_verified,
+    submission_held,
+)
 from agentforge.events.fold.workspace_view import (
     REPOSITORY,
     alone_after,
@@ -37,7 +43,6 @@ from agentforge.events.fold.workspace_view import (
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import attempt_chosen, attempt_finished, attempts_started
 from agentforge.events.kinds.dependencies import looked_at_again, part_started, task_arrived, task_awaited
-from agentforge.events.kinds.examinations import examined
 from agentforge.events.state.attempt import LOOP_WINDOW, RECENT_STEPS, Call, FinishedStep, StageState, Turn
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk_fold import heard

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from agentforge.events import kinds
-from agentforge.events.state.attempt import StageState, Submission, Verdict
+from agentforge.events.kinds.examinations import EXAMINE, Examined
+from agentforge.events.state.attempt import StageState, Submission, Turn, Verdict
 from agentforge.events.state.run_state import Review, RunState
 
 Result = Mapping[str, object]
@@ -103,4 +104,27 @@ def stage_verified(state: RunState, event: kinds.StageVerified, _at: str) -> Run
             rejected=None if event.passed or state.review.submission is None else state.review.submission.draft,
         ),
         progress=replace(state.progress, stages={**state.progress.stages, event.stage: known}),
+    )
+
+
+def examined(state: RunState, event: Examined, _at: str) -> RunState:
+    """Keep what came of it; the run is between two stages again."""
+    known = state.progress.stages.get(EXAMINE, StageState())
+    known = replace(known, status="skipped" if event.reason else "verified", reason=event.reason)
+    before = state.work.facts.get(EXAMINE, {})
+    repairs = int(str(before.get("repairs", 0))) if before.get("asked") == event.asked else 0
+    facts = {
+        "tree": event.tree, "asked": event.asked, "path": event.path, "source": event.source, "rows": list(event.rows),
+        "unrunnable": event.unrunnable, "repairs": repairs + bool(event.unrunnable), "reason": event.reason,
+    }  # fmt: skip
+    return replace(
+        state,
+        progress=replace(
+            state.progress,
+            stage="",
+            stages={**state.progress.stages, EXAMINE: known},
+            turn=Turn(step=state.progress.turn.step),
+            error=None,
+        ),
+        work=replace(state.work, facts={**state.work.facts, EXAMINE: facts}),
     )

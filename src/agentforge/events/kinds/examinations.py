@@ -1,16 +1,11 @@
-"""What the tests of an examiner, who saw the request and not the work, showed on the delivered tree. Event and fold."""
+"""What the tests of an examiner, who saw the request and not the work, showed on the delivered tree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agentforge.events.kinds.event import Event
 from agentforge.frozen import dataclass
-
-if TYPE_CHECKING:
-    from agentforge.events.state.run_state import RunState
 
 Json = Mapping[str, object]
 EXAMINE = "examine"
@@ -42,28 +37,3 @@ class Examined(Event):
     unrunnable: str = ""
     rows: tuple[Json, ...] = ()
     reason: str = ""
-
-
-def examined(state: RunState, event: Examined, _at: str) -> RunState:
-    """Keep what came of it; the run is between two stages again."""
-    from agentforge.events.state.attempt import StageState, Turn
-
-    known = state.progress.stages.get(EXAMINE, StageState())
-    known = replace(known, status="skipped" if event.reason else "verified", reason=event.reason)
-    before = state.work.facts.get(EXAMINE, {})
-    repairs = int(str(before.get("repairs", 0))) if before.get("asked") == event.asked else 0
-    facts = {
-        "tree": event.tree, "asked": event.asked, "path": event.path, "source": event.source, "rows": list(event.rows),
-        "unrunnable": event.unrunnable, "repairs": repairs + bool(event.unrunnable), "reason": event.reason,
-    }  # fmt: skip
-    return replace(
-        state,
-        progress=replace(
-            state.progress,
-            stage="",
-            stages={**state.progress.stages, EXAMINE: known},
-            turn=Turn(step=state.progress.turn.step),
-            error=None,
-        ),
-        work=replace(state.work, facts={**state.work.facts, EXAMINE: facts}),
-    )

@@ -5,17 +5,15 @@ Names the tests of a Go file without running it.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentforge.languages.go.runner import run_go
-from agentforge.languages.language import Language, ProjectFiles
+from agentforge.languages.language import Language
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
-from agentforge.languages.native.wrapper_commands import plan_with
-from agentforge.testing.plan import TestPlan
+from agentforge.languages.native.wrapper_commands import plan_by_manifest, plan_with
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -32,23 +30,7 @@ def go_tests(root: SgNode) -> Iterator[tuple[str, str]]:
             yield name.text(), node.text()
 
 
-def _find(project: ProjectFiles) -> TestPlan | None:
-    if not project.holds("go.mod"):
-        return None
-    there = shutil.which("go", path=project.environ.get("PATH")) is not None
-    return TestPlan(
-        runner="go" if there else "none",
-        command=("go", "test", "./..."),
-        language="go",
-        source="detected: go via go.mod",
-        problems=() if there else ("go is not on PATH; install Go",),
-        **project.base,
-    )
-
-
-def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
-    return plan_with(_find(project), command, begins=("go", "test"))
-
+_find = partial(plan_by_manifest, manifest="go.mod", runner="go", language="go", command=("go", "test", "./..."))
 
 LANGUAGE = Language(
     name="go",
@@ -57,7 +39,7 @@ LANGUAGE = Language(
     grammars=("go",),
     manifests=("go.mod",),
     find=_find,
-    plan_of_command=_plan_of_command,
+    plan_of_command=partial(plan_with, find=_find, begins=("go", "test")),
     run=run_go,
     named_tests=go_tests,
     stubs=partial(native_variants, language="go"),

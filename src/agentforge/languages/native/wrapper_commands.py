@@ -1,12 +1,16 @@
-"""Commands that start another runner and only show its results in a way of their own: gotestsum, cargo nextest."""
+"""How the tests of Go and Rust are found, and commands that only show results in a way of their own: gotestsum, cargo nextest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from agentforge.languages.language import ProjectFiles
 from agentforge.testing.plan import TestPlan
+
+Find = Callable[[ProjectFiles], TestPlan | None]
 
 _KEPT = frozenset(
     {
@@ -58,11 +62,34 @@ def _cargo_options(words: Sequence[str]) -> list[str] | None:
     return kept
 
 
-def plan_with(plan: TestPlan | None, command: Sequence[str], *, begins: tuple[str, ...]) -> TestPlan | None:
-    """The plan of a project with the command that a person named; None where the command is no such one.
+def plan_with(project: ProjectFiles, command: Sequence[str], *, find: Find, begins: tuple[str, ...]) -> TestPlan | None:
+    """Plan a project with the command that a person named; None where the command is no such one.
 
     Args:
+        find: the plan of the project by what it says of itself.
         begins: the words with which the runner of the language is called.
     """
-    words = unwrapped(command)
+    words, plan = unwrapped(command), find(project)
     return replace(plan, command=words) if plan is not None and words[: len(begins)] == begins else None
+
+
+def plan_by_manifest(
+    project: ProjectFiles, *, manifest: str, runner: str, language: str, command: tuple[str, ...], noted: str = ""
+) -> TestPlan | None:
+    """Plan a project that a manifest says to be of a language; None for a project without it.
+
+    Args:
+        noted: what people are told of the plan beside where it comes from.
+    """
+    if not project.holds(manifest):
+        return None
+    program = command[0]
+    there = shutil.which(program, path=project.environ.get("PATH")) is not None
+    return TestPlan(
+        runner=runner if there else "none",
+        command=command,
+        language=language,
+        source=f"detected: {program} via {manifest}{noted}",
+        problems=() if there else (f"{program} is not on PATH; install {language.capitalize()}",),
+        **project.base,
+    )

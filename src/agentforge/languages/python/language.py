@@ -7,7 +7,7 @@ from agentforge.languages.python.mutants import python_mutants
 from agentforge.languages.python.null_implementation import python_null
 from agentforge.languages.python.plan import find_python
 from agentforge.languages.python.runner import run_python
-from agentforge.languages.python.stubs import python_variants
+from agentforge.languages.python.stubs import python_spoiling, python_variants
 
 LANGUAGE = Language(
     name="python",
@@ -15,9 +15,11 @@ LANGUAGE = Language(
     runners=("pytest", "unittest"),
     grammars=("python",),
     manifests=("pyproject.toml", "setup.py", "setup.cfg"),
+    comment="#",
     find=find_python,
     run=run_python,
     stubs=python_variants,
+    spoiling=python_spoiling,
     null_implementation=python_null,
     mutants=python_mutants,
 )

@@ -57,6 +57,7 @@ LANGUAGE = Language(
     runners=("minitest",),
     grammars=("ruby",),
     manifests=("Gemfile", "Rakefile"),
+    comment="#",
     find=find_ruby,
     plan_of_command=plan_of_ruby_words,
     run=run_minitest,

@@ -6,17 +6,15 @@ for tests alone.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentforge.languages.language import Language, ProjectFiles, TestPart
+from agentforge.languages.language import Language, TestPart
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.native.stubs import native_variants, null_implementation
-from agentforge.languages.native.wrapper_commands import plan_with
+from agentforge.languages.native.wrapper_commands import plan_by_manifest, plan_with
 from agentforge.languages.rust.runner import run_cargo
-from agentforge.testing.plan import TestPlan
 from agentforge.workspace.code.symbols_rust import is_for_tests
 
 if TYPE_CHECKING:
@@ -71,26 +69,14 @@ def _is_test_attribute(text: str) -> bool:
     return inner.rpartition("::")[2] in ("test", "rstest", "test_case")
 
 
-def _find(project: ProjectFiles) -> TestPlan | None:
-    if not project.holds("Cargo.toml"):
-        return None
-    if shutil.which("cargo", path=project.environ.get("PATH")) is None:
-        problems = ("cargo is not on PATH",)
-        return TestPlan(
-            runner="none", language="rust", source="detected: Cargo.toml", problems=problems, **project.base
-        )
-    return TestPlan(
-        runner="cargo",
-        command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
-        language="rust",
-        source="detected: cargo via Cargo.toml (unit and integration tests; documentation tests are not run)",
-        **project.base,
-    )
-
-
-def _plan_of_command(project: ProjectFiles, command: Sequence[str]) -> TestPlan | None:
-    return plan_with(_find(project), command, begins=("cargo", "test"))
-
+_find = partial(
+    plan_by_manifest,
+    manifest="Cargo.toml",
+    runner="cargo",
+    language="rust",
+    command=("cargo", "test", "--offline", "--no-fail-fast", "--lib", "--bins", "--tests"),
+    noted=" (unit and integration tests; documentation tests are not run)",
+)
 
 LANGUAGE = Language(
     name="rust",
@@ -99,7 +85,7 @@ LANGUAGE = Language(
     grammars=("rust",),
     manifests=("Cargo.toml",),
     find=_find,
-    plan_of_command=_plan_of_command,
+    plan_of_command=partial(plan_with, find=_find, begins=("cargo", "test")),
     run=run_cargo,
     named_tests=rust_tests,
     test_parts=rust_test_parts,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, View
@@ -19,12 +18,11 @@ from agentforge.pipeline.ledger.entries import entries_in, ledger_of, ledger_row
 from agentforge.pipeline.model.prompt_text import baseline_text, prompt_text, terms_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage, items
-from agentforge.workspace.code.relevance import RelevantFile
+from agentforge.workspace.code.bodies import Body, bodies
+from agentforge.workspace.code.relevance import RelevantFile, rank
+from agentforge.workspace.code.sketch import sketch
 from agentforge.workspace.code.symbols import Symbol
 from agentforge.workspace.git.queries import top_level
-
-if TYPE_CHECKING:
-    from agentforge.workspace.code.bodies import Body
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
@@ -117,10 +115,6 @@ def baseline_piece(state: RunState) -> Piece:
 
 def _candidates(words: str, runtime: Runtime) -> list[Section]:
     """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
-    from agentforge.workspace.code.bodies import bodies
-    from agentforge.workspace.code.relevance import rank
-    from agentforge.workspace.code.sketch import sketch
-
     terms = terms_of(words)
     found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
     sources, tests = ([item for item in found if item.is_test == told] for told in (False, True))
@@ -151,8 +145,6 @@ def _likely(found: Sequence[Body]) -> Iterator[Symbol]:
 
 
 def _views_of_tests(root: Path, tests: Sequence[RelevantFile]) -> list[View]:
-    from agentforge.workspace.code.bodies import bodies
-
     return likely_views(root, tests, bodies(root, tests)[:_TESTS_SHOWN], behind=_TESTS_BEHIND)
 
 

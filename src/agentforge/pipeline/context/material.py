@@ -25,6 +25,7 @@ from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, w
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
+from agentforge.pipeline.ledger.placement import standing_examples
 from agentforge.pipeline.model.prompt_text import (
     framed_constraints,
     holds,
@@ -36,7 +37,10 @@ from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.pipeline.parallel.arrivals import arrived_pieces
+from agentforge.pipeline.plugins.added_stage import gather_added, shown_artifacts
 from agentforge.pipeline.stages import FIX, SPLIT
+from agentforge.pipeline.workflows.split.parts import gather_plan
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
@@ -56,8 +60,6 @@ def _gathered(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _of_plan(_stage: str, state: RunState, _runtime: Runtime) -> list[Section]:
-    from agentforge.pipeline.workflows.split.parts import gather_plan
-
     return gather_plan(state)
 
 
@@ -88,8 +90,6 @@ _BY_WORKFLOW: dict[str, Callable[[str, RunState, Runtime], list[Section]]] = {
 def _of_stage(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     if stage in _GATHERERS:
         return _GATHERERS[stage](state, runtime)
-    from agentforge.pipeline.plugins.added_stage import gather_added
-
     return gather_added(runtime.stages[stage], state, runtime)
 
 
@@ -106,8 +106,6 @@ def _of_added(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
     """What stages from outside made for this one."""
     if not state.brief.added:
         return []
-    from agentforge.pipeline.plugins.added_stage import shown_artifacts
-
     return [*shown_artifacts(stage, state, runtime)]
 
 
@@ -115,8 +113,6 @@ def _of_others(stage: str, state: RunState) -> list[Section]:
     """What other tasks delivered for this one."""
     if not state.relations.awaited:
         return []
-    from agentforge.pipeline.parallel.arrivals import arrived_pieces
-
     return [*arrived_pieces(stage, state)]
 
 
@@ -143,7 +139,6 @@ def _named_by_tests(state: RunState, runtime: Runtime) -> Piece:
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:
     from agentforge.pipeline.facts.held_out import shown_examples
-    from agentforge.pipeline.ledger.placement import standing_examples
 
     spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Runtime, evidence_of
 from agentforge.proof.anchors import NOTES_REF, note_text
 from agentforge.proof.attestation import measured_as, statements
 from agentforge.proof.envelope import seal, write_envelopes
@@ -26,7 +23,7 @@ def attest(state: RunState, runtime: Runtime) -> kinds.Attested:
     """
     signer = runtime.signer()
     head, records = runtime.trail()
-    evidence = [_evidence(state, runtime, name) for name in ("baseline", measured_as(state))]
+    evidence = [evidence_of(state, runtime, name) for name in ("baseline", measured_as(state))]
     made = statements(state, head=head, records=records, baseline=evidence[0], measured=evidence[1])
     envelopes = write_envelopes([seal(statement, signer=signer) for statement in made])
     digest = runtime.blobs.put(envelopes)
@@ -50,9 +47,3 @@ def _write_note(state: RunState, runtime: Runtime, envelopes: bytes) -> None:
         task=state.identity.run_id, commit=commit, tree=tree, head=head, records=records, envelopes=envelopes
     )
     runtime.git.add_note(commit, text, NOTES_REF)
-
-
-def _evidence(state: RunState, runtime: Runtime, name: str) -> Mapping[str, object]:
-    digest = state.work.evidence.get(name)
-    value = json.loads(runtime.blobs.get(digest)) if digest else {}
-    return value if isinstance(value, dict) else {}

@@ -28,6 +28,7 @@ from agentforge.events.kinds import Event
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.material import gather
+from agentforge.pipeline.delivery.attestation import anchor, attest
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.joint_replies import reads_for_the_next
 from agentforge.pipeline.engine.kept_work import drop_left_tests, kept_draft, put_kept_files
@@ -325,16 +326,12 @@ class Performer(LiveWorld):
         yield kinds.Delivered(branch=state.identity.branch, commit=commit, tree=tree, applied=applied)
 
     def _attest(self, _effect: Attest, state: RunState) -> Iterator[Event]:
-        from agentforge.pipeline.delivery.attestation import attest
-
         yield attest(state, self._runtime)
 
     def _finish(self, effect: Finish, state: RunState) -> Iterator[Event]:
         error = {"slug": effect.slug, "message": effect.message, "hint": effect.hint} if effect.slug else None
         yield kinds.RunFinished(outcome=effect.outcome, error=error)  # type: ignore[arg-type] # decide uses the closed set
         if state.work.attested:
-            from agentforge.pipeline.delivery.attestation import anchor
-
             anchor(state, self._runtime)
 
 

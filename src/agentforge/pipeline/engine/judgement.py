@@ -12,6 +12,7 @@ from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage
+from agentforge.pipeline.plugins.added_stage import contract_of as added_contract
 from agentforge.workspace.sandbox.box import Box
 
 _TIMEOUT_S = 600.0
@@ -29,11 +30,7 @@ def command_results(contract: Contract, runtime: Runtime) -> list[CommandResult]
 
 def contract_of(stage: Stage, runtime: Runtime) -> Contract:
     """The contract that judges a stage."""
-    if not stage.after:
-        return runtime.contracts.get(stage.produces)
-    from agentforge.pipeline.plugins.added_stage import contract_of
-
-    return contract_of(stage, runtime.contracts)
+    return added_contract(stage, runtime.contracts) if stage.after else runtime.contracts.get(stage.produces)
 
 
 def judge(

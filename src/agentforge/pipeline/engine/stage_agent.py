@@ -25,6 +25,7 @@ from agentforge.pipeline.model.revisits import is_open, is_opened_again
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import TEST_GLOBS, product_scope, suite_files
 from agentforge.pipeline.model.stage import Stage, texts
+from agentforge.pipeline.plugins.added_stage import refusal_of_files
 from agentforge.pipeline.plugins.stage_order import last_measured
 from agentforge.safety.policy.scope import WriteScope
 from agentforge.safety.text.redaction import redact
@@ -32,10 +33,10 @@ from agentforge.toolbox import find
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.invocation import InvocationPolicy
 from agentforge.workspace.files.file_access import digest_file
+from agentforge.workspace.sandbox.box import Sandbox
 
 if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
-    from agentforge.workspace.sandbox.box import Sandbox
 
 _GOAL_CHARS = 300
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
@@ -150,8 +151,6 @@ def refusal_of(state: RunState, stage: Stage) -> Callable[[str], str | None]:
         scope = WriteScope(allow=(*TEST_GLOBS, *declared), deny=frozen, instead=instead)
         return scope.refusal if is_open(state) or not stage.takes_tests else _with_inner_tests(scope)
     if stage.files:
-        from agentforge.pipeline.plugins.added_stage import refusal_of_files
-
         return refusal_of_files(stage, state)
     if stage.scope is not None:
         return WriteScope(allow=stage.scope(state), deny=suite_files(state)).refusal

@@ -21,16 +21,16 @@ from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.policy.decision import decide_call
 from agentforge.safety.policy.modes import Mode
 from agentforge.safety.policy.part import Policy
-from agentforge.safety.policy.path_policy import PathPolicy
+from agentforge.safety.policy.path_policy import SCRATCH, PathPolicy
 from agentforge.safety.shell.programs.classes import CommandClass
+from agentforge.testing.plan import TestPlan
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.tools.dispatch.approval import approval
 from agentforge.workspace.processes.process import Completed
+from agentforge.workspace.sandbox.box import Box
 
 if TYPE_CHECKING:
-    from agentforge.testing.plan import TestPlan
     from agentforge.workspace.protection.reconciliation import Settled
-    from agentforge.workspace.sandbox.box import Box
 
 
 MayHold = Callable[[str, str], str | None]
@@ -141,8 +141,6 @@ def stage_box(stage: Stage, state: RunState, runtime: Runtime) -> Box:
 
 
 def _box(runtime: Runtime, *, writable: bool, named: tuple[str, ...], cwd: str = ".") -> Box:
-    from agentforge.workspace.sandbox.box import Box
-
     rig = runtime.rig()
     interpreter = Path(rig.plan.interpreter) if rig.plan.interpreter else None
     return Box(
@@ -225,7 +223,7 @@ def stage_policy(state: RunState, stage: Stage, runtime: Runtime) -> Policy:
             folder=root,
             home=str(Path.home()),
             real=lambda path: _seen_in_sandbox(path, worktree=str(runtime.worktree), root=root),
-            scratch=("/tmp", "/var/tmp") if runtime.sandbox.kind != "none" else (),
+            scratch=SCRATCH if runtime.sandbox.kind != "none" else (),
             named=spelled_out(stage, state),
         ),
         now=runtime.permits.now(),

@@ -44,7 +44,7 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     new = [one.path for one in changes if one.status == "added" and is_test_path(one.path)]
     touched = [one.path for one in changes if one.path not in new]
     tree = runtime.git.tree_with(state.review.reopened.tree, work, new, index=runtime.scratch / "added-index")
-    spec, declared = state.work.artifacts.get("spec", {}), _declared(joined_suite(state, draft))
+    spec, declared = state.work.artifacts.get("spec", {}), declared_tests(joined_suite(state, draft))
     paths = tuple(dict.fromkeys(str(row["path"]) for row in declared))
     fresh = [path for path in new if path in paths]
     tests = [{**row, "kind": ""} if row["path"] in fresh else row for row in declared]  # which kind it is, is measured
@@ -70,7 +70,8 @@ def measure_added(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     return Measured(facts=facts, evidence=evidence, tree=tree, work=work)
 
 
-def _declared(suite: Json) -> list[dict[str, object]]:
+def declared_tests(suite: Json) -> list[dict[str, object]]:
+    """List the tests that a suite declares: {path, name, kind}."""
     return [
         {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
         for file in items(suite.get("test_files"))

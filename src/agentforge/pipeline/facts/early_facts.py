@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import symbols_of
 from agentforge.languages.test_parts import may_hold_tests, without_tests
 from agentforge.pipeline.engine.rulings import parts_of_examples
@@ -208,11 +209,9 @@ def _given_up(item: Json, content: bytes | None) -> list[dict[str, object]]:
 
 def _imported(content: bytes) -> set[str]:
     """Names that a Python module makes its own by importing them at its top level."""
-    try:
-        body = ast.parse(content).body
-    except (SyntaxError, ValueError):
-        return set()
-    aliases = [one for node in body if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names]
+    aliases = [
+        one for node in module_of(content).body if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names
+    ]
     return {one.asname or one.name for one in aliases}
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from agentforge.events.state.run_state import RunState
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.runtime import Runtime

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
@@ -17,7 +16,7 @@ from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
 from agentforge.pipeline.facts import early_facts as early
-from agentforge.pipeline.facts.added_tests import measure_added, unmet_facts
+from agentforge.pipeline.facts.added_tests import declared_tests, measure_added, unmet_facts
 from agentforge.pipeline.facts.asserted_examples import asserted_examples
 from agentforge.pipeline.facts.conformance_facts import compared
 from agentforge.pipeline.facts.contradictions import disputes
@@ -35,7 +34,7 @@ from agentforge.pipeline.ledger.placement import untold_values
 from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.revisits import is_open, is_opened_again
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Runtime, evidence_of
 from agentforge.pipeline.model.scope import gone_names, product_scope, product_symbols, suite_files, vanished_names
 from agentforge.pipeline.model.stage import Json, Stage, action_of, items, texts
 from agentforge.pipeline.plugins.added_stage import paths_written
@@ -131,7 +130,9 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
     if given or emptied:  # this was done by no step of the model: no snapshot holds it yet
         runtime.keep(state, tree)
     declared = (
-        supplied_tests(state.brief.tests, patient_rig(state, runtime), tree) if state.brief.tests else _declared(draft)
+        supplied_tests(state.brief.tests, patient_rig(state, runtime), tree)
+        if state.brief.tests
+        else declared_tests(draft)
     )
     declared += [{"path": path, "name": name, "kind": ""} for path, name in overruled_tests(state, by="base")]
     facts, evidence = _measured_suite(state, runtime, declared, tree)
@@ -163,14 +164,6 @@ def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
             file.unlink()
             found = True
     return found
-
-
-def _declared(draft: Json) -> list[dict[str, object]]:
-    return [
-        {"path": file.get("path", ""), "name": test.get("name", ""), "kind": test.get("kind", "target")}
-        for file in items(draft.get("test_files"))
-        for test in items(file.get("tests"))
-    ]
 
 
 def _measured_suite(
@@ -218,7 +211,7 @@ def _green(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     ended = (*_ended(state), *_removed_in_red(state, runtime))
     promise = Promise(
         red=red,
-        baseline=_evidence(state, runtime, "baseline"),
+        baseline=evidence_of(state, runtime, "baseline"),
         scope=(*product_scope(spec), *suite_files(state), *ended, *_written_by_added(state, runtime, tree)),
         removed=ended,
         superseded=superseded(state),
@@ -275,13 +268,6 @@ def _own_files(state: RunState, runtime: Runtime, *, tree: str) -> list[str]:
     changed = (one.path for one in runtime.git.changed(base, tree))
     inside = (path for path in changed if only_tests_changed(path, before=read(base), after=read(tree)))
     return list(dict.fromkeys([*frozen.whole, *suite_files(state), *inside]))
-
-
-def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
-    """The details behind recorded facts, from their blob."""
-    digest = state.work.evidence.get(name)
-    value = json.loads(runtime.blobs.get(digest)) if digest else {}
-    return value if isinstance(value, dict) else {}
 
 
 def _refactor(state: RunState, _draft: Json, runtime: Runtime) -> Measured:

@@ -13,7 +13,7 @@ from typing import Any
 from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.events.state.run_state import RunState
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.languages.symbols import Symbol, symbols_of
 from agentforge.pipeline.facts.held_out import claims_of
 from agentforge.pipeline.facts.impact import within_share

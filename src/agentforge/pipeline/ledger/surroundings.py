@@ -13,6 +13,7 @@ from types import ModuleType
 
 from agentforge.pipeline.ledger.asks import blocks_of, sentences_of
 from agentforge.verification.examples.claims import Claim
+from agentforge.verification.examples.near_values import closed
 from agentforge.verification.examples.prose import placeholder_in
 
 _SPAN = re.compile(r"(`{1,2})(?!`)(?P<code>[^`]+)\1(?!`)")
@@ -22,7 +23,6 @@ _PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|\$)\s")
 _NO_CODE = re.compile(r"\s*(?:```|~~~|//|#|/\*)")
 _PLAIN_NAME = re.compile(r"[A-Za-z_$@.][\w$./\\-]*\Z")
 _LEADS = (":", "：")
-_OPENS, _CLOSES = "([{", ")]}"
 
 
 def in_context(claim: Claim, ask: str, others: Sequence[Claim], reader: ModuleType) -> Claim:
@@ -102,25 +102,10 @@ def _in_prose(text: str) -> Iterator[tuple[int, str]]:
     yield from ((one.start("code"), " ".join(one["code"].split())) for one in _SPAN.finditer(text))
     last = 0
     for one in _CALL.finditer(text):
-        end = _closed(text, one.end() - 1)
+        end = closed(text, one.end() - 1)
         if end and one.start() >= last and not any(first <= one.start() < behind for first, behind in spans):
             yield one.start(), " ".join(text[one.start() : end].split())
             last = end
-
-
-def _closed(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`; 0 where none does."""
-    depth, place = 0, start
-    while place < len(text):
-        quoted = _QUOTED.match(text, place)
-        if quoted:
-            place = quoted.end()
-            continue
-        depth += (text[place] in _OPENS) - (text[place] in _CLOSES)
-        place += 1
-        if depth == 0:
-            return place
-    return 0
 
 
 def _names(code: str, claim: Claim, reader: ModuleType) -> bool:

@@ -16,6 +16,7 @@ from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Ask, EndReopening, Reopen
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.stage import Json, items, texts
+from agentforge.workspace.code.relevance import is_test_path
 
 
 def attempts_allowed(state: RunState, stage: str, *, by_model: bool) -> int:
@@ -132,8 +133,6 @@ def demanded_alike(state: RunState) -> bool:
     Tests say what the requirements say: where one of these changed, nobody but the model can tell whether the tests still do.
     What the specification only lists more than before, tests that change or symbols, takes nothing from them.
     """
-    from agentforge.workspace.code.relevance import is_test_path
-
     kept = state.review.kept["red"]
     older = not kept.get("work")  # a log that was written when every word of a signature counted
     (rows, symbols), (rows_now, symbols_now) = (

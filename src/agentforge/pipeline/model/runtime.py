@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -143,3 +144,10 @@ class Runtime:
     begin_part: Callable[[str, RunState], PartStarted] = nobody_begins
     check_reports: dict[object, CheckReport] = field(default_factory=dict)
     verification: Mapping[str, object] = field(default_factory=dict)
+
+
+def evidence_of(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
+    """Read the details behind recorded facts from their blob; {} where there are none."""
+    digest = state.work.evidence.get(name)
+    value = json.loads(runtime.blobs.get(digest)) if digest else {}
+    return value if isinstance(value, dict) else {}

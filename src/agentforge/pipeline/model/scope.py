@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 
 from agentforge.events.state.run_state import RunState
 from agentforge.globs import is_wild
+from agentforge.languages.test_parts import may_hold_tests, names_inner_test
 from agentforge.pipeline.model.stage import Json, Stage, items, texts
+from agentforge.workspace.code.relevance import is_test_path
 
 TEST_GLOBS = (
     "test/**",
@@ -112,9 +114,6 @@ def product_symbols(spec: Json) -> list[Json]:
 
 def is_test_symbol(path: str, name: str) -> bool:
     """Whether a declared symbol is of the tests: it stands in a file of tests, or in a module of tests of a product file."""
-    from agentforge.languages.test_parts import names_inner_test
-    from agentforge.workspace.code.relevance import is_test_path
-
     return bool(path) and (is_test_path(path) or names_inner_test(path, name))
 
 
@@ -125,8 +124,6 @@ def fix_scope(state: RunState) -> tuple[str, ...]:
 
 def suite_files(state: RunState) -> tuple[str, ...]:
     """The files of the accepted (or supplied) test suite that are tests from the first to the last line."""
-    from agentforge.languages.test_parts import may_hold_tests
-
     found = (path for path in _suite_paths(state) if path in state.brief.tests or not may_hold_tests(path))
     return tuple(dict.fromkeys([*state.brief.tests, *found]))
 

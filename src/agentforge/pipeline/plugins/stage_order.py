@@ -10,7 +10,7 @@ from agentforge.contracts.nearest import near_hint
 from agentforge.errors import ConfigError
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.stage import ACTIONS, CHANGING, Json, Stage, needs_no_model, texts
-from agentforge.pipeline.stages import load_stages
+from agentforge.pipeline.stages import load_stages, placed
 
 FIRST_WRITER, JUDGE = "green", "refactor"
 """A stage that writes stands behind the first and before the second, which measures the whole tree once more."""
@@ -32,33 +32,6 @@ def row_of(stage: Stage, *, source: str, digest: str) -> dict[str, object]:
         "source": source,
         "digest": digest,
     }
-
-
-def placed(order: Sequence[str], added: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Put stages behind those that they name; several behind the same one stand in the order of their names.
-
-    Args:
-        added: (name, the stage behind which it stands).
-    Raises:
-        ConfigError: a stage stands behind none of the others, or behind the last.
-    """
-    behind: dict[str, list[str]] = {}
-    for name, after in sorted(added):
-        behind.setdefault(after, []).append(name)
-    out: list[str] = []
-    pending = list(reversed(order))
-    while pending:
-        name = pending.pop()
-        out.append(name)
-        pending += reversed(behind.pop(name, []))
-    lost = {name: after for after, names in behind.items() for name in names}
-    if lost:
-        told = "; ".join(f"{name} stands after {after!r}" for name, after in lost.items())
-        known = ", ".join(name for name in out if name != order[-1])
-        raise ConfigError(f"there is no place for a stage: {told}", hint=f"after: one of {known}")
-    if out[-1] != order[-1]:
-        raise ConfigError(f"{out[-1]} stands after {order[-1]}, which is the last stage", hint="name an earlier one")
-    return tuple(out)
 
 
 def names_of(state: RunState) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ from agentforge.pipeline.replay.recording import (
 )
 from agentforge.tools.base import Observation, Tool, ToolContext
 from agentforge.workspace.files.file_access import write_bytes
-from agentforge.workspace.git.snapshots import has_object
+from agentforge.workspace.git.objects import has_object
 
 
 class ReplayedRecords(Protocol):

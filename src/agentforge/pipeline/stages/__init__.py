@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 
+from agentforge.errors import ConfigError
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.profile import SMALL
 from agentforge.pipeline.model.stage import Stage
@@ -112,7 +113,32 @@ def load_stages(workflow: str = "", *, profile: str = "", added: Mapping[str, St
         return Stages(row.package, row.order)
     if not added:
         return Stages(__name__, ORDER, profile=profile)
-    from agentforge.pipeline.plugins.stage_order import placed
-
     order = placed(ORDER, [(name, stage.after) for name, stage in added.items()])
     return Stages(__name__, order, profile=profile, added=added)
+
+
+def placed(order: Sequence[str], added: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Put stages behind those that they name; several behind the same one stand in the order of their names.
+
+    Args:
+        added: (name, the stage behind which it stands).
+    Raises:
+        ConfigError: a stage stands behind none of the others, or behind the last.
+    """
+    behind: dict[str, list[str]] = {}
+    for name, after in sorted(added):
+        behind.setdefault(after, []).append(name)
+    out: list[str] = []
+    pending = list(reversed(order))
+    while pending:
+        name = pending.pop()
+        out.append(name)
+        pending += reversed(behind.pop(name, []))
+    lost = {name: after for after, names in behind.items() for name in names}
+    if lost:
+        told = "; ".join(f"{name} stands after {after!r}" for name, after in lost.items())
+        known = ", ".join(name for name in out if name != order[-1])
+        raise ConfigError(f"there is no place for a stage: {told}", hint=f"after: one of {known}")
+    if out[-1] != order[-1]:
+        raise ConfigError(f"{out[-1]} stands after {order[-1]}, which is the last stage", hint="name an earlier one")
+    return tuple(out)

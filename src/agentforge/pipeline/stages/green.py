@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentforge.agent import Effect
 from agentforge.canonical import digest_value
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.examination.examiner import is_examined
 from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.effects import MeasureImpact
 from agentforge.pipeline.model.revisits import reopening
@@ -24,8 +25,6 @@ def _doubtful(state: RunState) -> Effect | None:
     rows = undecided_examples(state)
     if not rows:
         return None
-    from agentforge.pipeline.examination.examiner import is_examined  # of the few runs with something to doubt
-
     return None if is_examined(state) else doubtful(state, rows, stage="green")
 
 

@@ -12,6 +12,9 @@ from agentforge.guarded import NEVER, ONLY_BY_NAME, is_secret, may_name_secret
 from agentforge.safety.policy.modes import Consent
 from agentforge.safety.shell.grammar.syntax import Word, names
 
+SCRATCH = ("/tmp", "/var/tmp")
+"""Folders that are private to the sandbox: a command tries things there."""
+
 _READABLE = names("/usr /lib /lib64 /bin /sbin /opt /etc /sys /proc")
 _DEVICES = frozenset(
     names("/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr /dev/tty")
@@ -38,7 +41,7 @@ class PathPolicy:
     root: str
     folder: str
     home: str
-    scratch: tuple[str, ...] = ("/tmp", "/var/tmp")
+    scratch: tuple[str, ...] = SCRATCH
     real: Callable[[str], str] = normpath
     named: tuple[str, ...] = ()
 

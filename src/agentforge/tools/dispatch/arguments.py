@@ -162,7 +162,7 @@ def refuse_placeholders(tool: Tool, arguments: Mapping[str, object], root: Path)
     meant = [found for text in _texts(arguments) if "[redacted: " in text for found in _PLACEHOLDER.findall(text)]
     if not meant:
         return
-    known = "".join(_content(root / path) for path in tool.writes(arguments))
+    known = "".join(content_of(root / path) for path in tool.writes(arguments))
     strange = next((found for found in meant if found not in known), None)
     if strange is None:
         return
@@ -193,7 +193,8 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _content(file: Path) -> str:
+def content_of(file: Path) -> str:
+    """Read the text of a file; "" where there is none that can be read."""
     try:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError:  # no such file, or a folder: the write itself says so

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.languages.catalogue import is_compiled, languages, of_path
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.languages.stub_values import NullWay, Source, Variant
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import Edits, Rig, run_tree, sound
@@ -218,6 +218,16 @@ def variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[V
         if made:
             return made
     return ()
+
+
+def spoiling_runs(
+    patience: Patience, red_tree: str, files: Sequence[str], symbols: Iterable[Symbol], *, source: Source, seed: str
+) -> Mapping[str, SuiteRun]:
+    """Run tests against the implementation that changes what it is given: one that looks at that alone fails by it."""
+    declared = tuple(symbols)
+    makers = (one.spoiling for one in languages() if one.spoiling is not None)
+    made = next((found for maker in makers if (found := maker(declared, source=source, seed=seed))), ())
+    return run_stubs(patience, red_tree, files, made).runs
 
 
 def stub_compiles(run: SuiteRun, variant: Variant) -> bool:

@@ -8,6 +8,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
+from agentforge.languages.python.source import module_of
 from agentforge.suite import Rig
 from agentforge.verification.effects.measured_dependencies import MeasuredCall
 from agentforge.verification.examples.claims import is_literal
@@ -95,10 +96,7 @@ def _compared(
 
 def meanings(data: bytes | None) -> dict[str, str]:
     """Dotted name of each function and method of a module -> what it does, its docstring and position left out."""
-    try:
-        tree = ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return {}
+    tree = module_of(data)
     found: dict[str, str] = {}
     waiting: list[tuple[str, ast.AST]] = [("", tree)]
     while waiting:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from agentforge.languages.python.source import module_of
 from agentforge.suite import Rig
 from agentforge.verification.examples.claims import literal
 from agentforge.verification.examples.plain_answers import CallResult
@@ -84,10 +85,7 @@ def _new_constants(rig: Rig, *, base_tree: str, tree: str, changed: Sequence[str
 
 
 def _constants(data: bytes | None) -> dict[str, object]:
-    try:
-        tree = ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return {}
+    tree = module_of(data)
     found: dict[str, object] = {}
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

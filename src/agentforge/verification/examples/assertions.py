@@ -11,6 +11,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agentforge.languages.python.source import module_of
 from agentforge.verification.examples.claims import Claim, is_call, is_literal, literal
 from agentforge.verification.examples.suite_claims import Origin, has_setup, imports_of, is_plain, parameter_rows
 from agentforge.verification.source.test_hashes import test_functions
@@ -59,10 +60,7 @@ class Assertion:
 
 def assertions(path: str, data: bytes) -> tuple[Assertion, ...]:
     """Every assertion of a test file that says what a call with literal arguments gives, or which exception it raises."""
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return ()
+    tree = module_of(data)
     if has_setup(tree):
         return ()
     names = dict(imports_of(tree.body))

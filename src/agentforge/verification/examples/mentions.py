@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol
 from agentforge.verification.examples.claims import Claim
 from agentforge.verification.examples.plain_answers import CallResult
@@ -95,11 +96,9 @@ def _required(parameters: ast.arguments) -> list[str]:
 def _takes_self(called: ast.Attribute, sources: Sequence[bytes | None]) -> bool:
     """Whether what is called on a class is a method of its objects."""
     for source in sources:
-        try:
-            body = ast.parse(source or b"").body
-        except (SyntaxError, ValueError):
-            continue
-        owners = [one for one in body if isinstance(one, ast.ClassDef) and one.name == _last(called.value)]
+        owners = [
+            one for one in module_of(source).body if isinstance(one, ast.ClassDef) and one.name == _last(called.value)
+        ]
         methods = [
             one for owner in owners for one in owner.body if isinstance(one, _Function) and one.name == called.attr
         ]

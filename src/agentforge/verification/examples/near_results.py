@@ -6,18 +6,17 @@ evidence and no verdict: a reader of the request decides what it means.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentforge.languages.catalogue import comment_mark
 from agentforge.verification.examples.claims import literal
 from agentforge.verification.examples.near_values import NearValue
 from agentforge.verification.examples.plain_answers import CallResult, holds
 from agentforge.verification.examples.typed_comparison import difference, shown, told_of
 
 _DIGITS = 15
-_COMMENT = re.compile(r"\s*(?://|#|--)\s*")
 _ITEMS = 3
 """Where an encoded object has what it holds."""
 
@@ -150,7 +149,8 @@ def _is_commented(answer: CallResult, sentence: str) -> bool:
     """Whether an answer is the text of a comment that stands there, as in `// import "a"`."""
     if answer.value is None or answer.value[0] != "str" or not answer.value[1]:
         return False
-    said = (_COMMENT.sub("", line) for line in sentence.split("\n") if _COMMENT.match(line))
+    mark = comment_mark()
+    said = (mark.sub("", line) for line in sentence.split("\n") if mark.match(line))
     return any(f"{line} ".startswith(f"{answer.value[1]} ") for line in said)
 
 

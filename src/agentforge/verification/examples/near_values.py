@@ -174,7 +174,7 @@ def _at(text: str, place: int, reader: ModuleType, *, set_off: bool) -> tuple[Ne
     sign = text[place]
     compared = _COMPARED.search(text[max(0, place - 6) : place]) is not None
     if sign in _OPENS:
-        end = _closed(text, place)
+        end = closed(text, place)
         value = reader.literal_source(text[place:end]) if end and "\0" not in text[place:end] else None
         if (value is not None and sign != "(") or (value or "").startswith("("):
             keep = (
@@ -221,7 +221,7 @@ def _called(text: str) -> Iterator[tuple[int, int]]:
     """Where calls begin, and where the brackets of their arguments end; none inside of another."""
     last = 0
     for match in _CALL.finditer(text):
-        end = _closed(text, match.end() - 1)
+        end = closed(text, match.end() - 1)
         if end and match.start() >= last:
             yield match.start(), end
             last = _ends(text, end)[-1]
@@ -233,15 +233,15 @@ def _ends(text: str, end: int) -> list[int]:
     while True:
         more = _MORE.match(text, end)
         place = more.end() if more is not None else end
-        closed = _closed(text, place) if text[place : place + 1] in ("(", "[") else 0
-        if more is None and not closed:
+        behind = closed(text, place) if text[place : place + 1] in ("(", "[") else 0
+        if more is None and not behind:
             return ends
-        end = closed or place
+        end = behind or place
         ends.append(end)
 
 
-def _closed(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at `start`; 0 where none does."""
+def closed(text: str, start: int) -> int:
+    """Find the place behind the bracket that closes the one at `start`; 0 where none does."""
     depth, place = 0, start
     while place < len(text):
         quoted = _QUOTED.match(text, place)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentforge.languages.python.source import module_of
 from agentforge.suite import Rig
 from agentforge.verification.examples.claims import Claim, literal
 from agentforge.verification.examples.typed_comparison import difference
@@ -142,10 +143,7 @@ def _class(data: bytes | None, name: str) -> ast.ClassDef | None:
     text = (data or b"").decode("utf-8", "replace")
     if not re.search(rf"^class {re.escape(name)}\b", text, re.MULTILINE):
         return None
-    try:
-        found = [one for one in ast.parse(text).body if isinstance(one, ast.ClassDef) and one.name == name]
-    except (SyntaxError, ValueError):
-        return None
+    found = [one for one in module_of(text).body if isinstance(one, ast.ClassDef) and one.name == name]
     return found[-1] if found else None
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.languages.python.source import module_of
 from agentforge.verification.examples.claims import BUILTINS, is_literal
 from agentforge.verification.source.test_hashes import test_functions
 
@@ -49,10 +50,7 @@ def asserted(path: str, data: bytes) -> tuple[Asserted, ...]:
     A test counts when its body is imports, assignments and assertions alone, and it takes nothing but literal parameters: what
     needs fixtures, set-up or several steps cannot be repeated elsewhere. A file with set-up of its own gives nothing.
     """
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return ()
+    tree = module_of(data)
     if has_setup(tree):
         return ()
     imported = dict(imports_of(tree.body))

@@ -12,6 +12,7 @@ from agentforge.languages.javascript.source import FUNCTIONS, TYPED, definitions
 from agentforge.languages.mutant import Mutant
 from agentforge.languages.python.mutated_source import Function, MutatedSource
 from agentforge.languages.python.null_implementation import python_functions
+from agentforge.languages.python.source import module_of
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
@@ -70,7 +71,7 @@ def product_functions(path: str, data: bytes | None) -> tuple[ProductFunction, .
     """The functions and methods of a file that is Python, JavaScript or TypeScript; () for others. The last of a name counts."""
     found: dict[str, ProductFunction] = {}
     if path.endswith(".py"):
-        for owner, node in python_functions(_module(data).body):
+        for owner, node in python_functions(module_of(data).body):
             last = node.body[-1].end_lineno or node.body[-1].lineno
             lines = sum({1 << one.lineno for one in _results(node)})
             found[owner] = ProductFunction(path=path, owner=owner, first=node.body[0].lineno, last=last, returns=lines)
@@ -89,7 +90,7 @@ def wrong_versions(function: ProductFunction, data: bytes) -> tuple[Mutant, ...]
     """The file with a function that does nothing, giving nothing and something that nobody wants; and with one whose result is
     another one."""
     if function.path.endswith(".py"):
-        node = next((one for owner, one in python_functions(_module(data).body) if owner == function.owner), None)
+        node = next((one for owner, one in python_functions(module_of(data).body) if owner == function.owner), None)
         made = _python_versions(node, data) if node is not None else []
     else:
         made = _javascript_versions(function, data)
@@ -100,13 +101,6 @@ def wrong_versions(function: ProductFunction, data: bytes) -> tuple[Mutant, ...]
         )
         for kind, told, text in made
     )  # fmt: skip
-
-
-def _module(data: bytes | None) -> ast.Module:
-    try:
-        return ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return ast.Module(body=[], type_ignores=[])
 
 
 def _python_versions(node: Function, data: bytes) -> list[tuple[str, str, bytes]]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.test_parts import may_hold_tests, with_blank_tests
 from agentforge.workspace.git.repository import Read
 
@@ -37,11 +38,7 @@ def new_replacements(changed: Iterable[str], *, before: Read, after: Read) -> tu
 
 
 def _replacements(_path: str, data: bytes) -> list[tuple[int, str]]:
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return []
-    return sorted(set(_patches(tree)))
+    return sorted(set(_patches(module_of(data))))
 
 
 def _patches(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import Rig
 from agentforge.verification.effects.recorded_calls import differing_in, probe_of
@@ -339,11 +340,7 @@ def _used(asked: RequestedScope, changed: Sequence[ast.Module], read: Read) -> s
 
 def _parsed(paths: Iterable[str], read: Read) -> Iterator[ast.Module]:
     for path in paths:
-        data = read(path) if path.endswith(".py") else None
-        try:
-            yield ast.parse(data or b"")
-        except (SyntaxError, ValueError):
-            continue  # a file that cannot be read is no Python of this version
+        yield module_of(read(path) if path.endswith(".py") else None)
 
 
 def _read_names(node: ast.AST) -> Iterator[str]:

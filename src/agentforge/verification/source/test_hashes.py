@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from agentforge.canonical import digest_bytes
 from agentforge.languages.catalogue import named_tests
+from agentforge.languages.python.source import module_of
 from agentforge.languages.test_parts import MARK, inner_tests, key_of
 from agentforge.workspace.git.repository import Read
 
@@ -98,11 +99,7 @@ def test_functions(
     data: bytes,
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, tuple[ast.ClassDef, ...]]]:
     """Yield (`Class::test_name`, its node, the classes around it) of each test function, in order; twice when defined twice."""
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return
-    yield from _tests_of(tree.body, ())
+    yield from _tests_of(module_of(data).body, ())
 
 
 def duplicates(path: str, data: bytes) -> tuple[str, ...]:

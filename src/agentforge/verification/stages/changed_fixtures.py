@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agentforge.languages.javascript.source import is_javascript
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import module_of, reached
 from agentforge.testing.outcome import file_of, without_parameters
 from agentforge.verification.source.test_hashes import test_functions, test_hashes
 from agentforge.verification.stages.changed_support import declared_helpers, helpers_of, words_of_script_test
@@ -363,10 +363,7 @@ def _arguments(node: _Function) -> list[str]:
 
 def _statements(data: bytes | None) -> list[ast.stmt]:
     """The statements of a module; a class is its head, followed by its members under `Class::name`."""
-    try:
-        return [*_flat(ast.parse(data or b"").body, "")]
-    except (SyntaxError, ValueError):
-        return []
+    return [*_flat(module_of(data).body, "")]
 
 
 def _flat(body: Iterable[ast.stmt], owner: str) -> Iterator[ast.stmt]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
 from agentforge.languages.catalogue import named_tests
+from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol, modules
 from agentforge.testing.outcome import Failure, SuiteRun
 from agentforge.verification.source.test_hashes import test_functions
@@ -38,7 +39,7 @@ def imports_of_gone(paths: Iterable[str], gone: Collection[Symbol], *, read: Rea
     homes = {(home, symbol.name) for symbol in gone for home in modules(symbol.file)}
     found: dict[tuple[str, str], None] = {}
     for path in paths:
-        for node in _parsed(read(path)).body if path.endswith(".py") else ():
+        for node in module_of(read(path)).body if path.endswith(".py") else ():
             if isinstance(node, ast.ImportFrom) and not node.level:
                 found |= {(path, one.name): None for one in node.names if (node.module or "", one.name) in homes}
     return tuple(found)
@@ -46,7 +47,7 @@ def imports_of_gone(paths: Iterable[str], gone: Collection[Symbol], *, read: Rea
 
 def without_imports(data: bytes, names: Collection[str]) -> bytes:
     """The text of a Python file without the imports of some names, so that the tests which need none of them can run."""
-    tree = _parsed(data)
+    tree = module_of(data)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if not isinstance(body, list):
@@ -87,10 +88,3 @@ def _texts(path: str, data: bytes) -> Iterable[tuple[str, str]]:
     if not path.endswith(".py"):
         return named_tests(path, data)
     return ((name, ast.unparse(node)) for name, node, _ in test_functions(data))
-
-
-def _parsed(data: bytes | None) -> ast.Module:
-    try:
-        return ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return ast.Module(body=[], type_ignores=[])

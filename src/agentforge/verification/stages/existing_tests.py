@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentforge.languages.python.source import module_of
 from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
 from agentforge.languages.test_parts import may_hold_tests
@@ -224,10 +225,7 @@ def weakened(symbol: Symbol, data: bytes | None) -> str:
 
 
 def _definition(symbol: Symbol, data: bytes | None) -> _Function | None:
-    try:
-        body = ast.parse(data or b"").body
-    except (SyntaxError, ValueError):
-        return None
+    body = module_of(data).body
     for part in symbol.owner.split(".") if symbol.owner else []:
         body = next((one.body for one in body if isinstance(one, ast.ClassDef) and one.name == part), [])
     found = [one for one in body if isinstance(one, _Function) and one.name == symbol.last]

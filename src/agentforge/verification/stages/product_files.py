@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
-from agentforge.languages.python.imports import imported_by
+from agentforge.languages.python.source import imported_by, module_of
 from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import FrozenTests
 from agentforge.workspace.code.relevance import is_test_path
@@ -106,12 +106,8 @@ def _imports(path: str, target: str, *, present: Collection[str], roots: Sequenc
 def _names_module(data: bytes, target: str) -> bool:
     """Whether a text in the source is the module's dotted name, as `import_module` takes it."""
     parts = PurePosixPath(target.removesuffix("/__init__.py")).with_suffix("").parts
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError):
-        return False
     named = {".".join(parts[start:]) for start in range(len(parts) - 1)} | {f".{parts[-1]}"}
-    return any(isinstance(one, ast.Constant) and one.value in named for one in ast.walk(tree))
+    return any(isinstance(one, ast.Constant) and one.value in named for one in ast.walk(module_of(data)))
 
 
 def outside(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agentforge.languages.python.imports import reached
+from agentforge.languages.python.source import reached
 from agentforge.suite import Rig
 from agentforge.testing.coverage import Traced, ranges_of
 from agentforge.testing.outcome import SuiteRun

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentforge.languages.python.mutated_source import is_speaking
+from agentforge.languages.python.source import module_of
 
 _BROAD = frozenset({"Exception", "BaseException"})
 _SHOWING = frozenset({"__repr__", "__str__"})
@@ -50,10 +51,7 @@ def statements(path: str, data: bytes | None, *, nameless: bool = False) -> tupl
     Args:
         nameless: shapes without names, so that a renamed statement has the shape that it had.
     """
-    try:
-        tree = ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return ()
+    tree = module_of(data)
     of = _Reading(path=path, nameless=nameless, elsewhere=_spellings(tree))
     return tuple(_of_block(of, tree.body, owner="", inert=False, inside=False))
 
@@ -64,10 +62,7 @@ def body_of(data: bytes | None, name: str) -> int:
     Args:
         name: dotted inside the file, like `Class.method`.
     """
-    try:
-        body: Sequence[ast.stmt] = ast.parse(data or b"").body
-    except (SyntaxError, ValueError):
-        return 0
+    body: Sequence[ast.stmt] = module_of(data).body
     *owners, last = name.split(".")
     for owner in owners:
         body = next((one.body for one in body if isinstance(one, ast.ClassDef) and one.name == owner), [])
@@ -82,7 +77,7 @@ def body_of(data: bytes | None, name: str) -> int:
 def bodies_at(data: bytes | None, line: int) -> int:
     """The lines of all function bodies of the function or class whose head, decorators included, begins at a line, as bits."""
     found = 0
-    for one in ast.walk(_parsed(data)):
+    for one in ast.walk(module_of(data)):
         if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and _header(one)[0] == line:
             inner = [node for node in ast.walk(one) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
             for node in inner:
@@ -95,7 +90,7 @@ def bodies_at(data: bytes | None, line: int) -> int:
 def bare_annotations(data: bytes | None) -> int:
     """The lines of bare annotations outside of functions, such as fields of a dataclass, as bits."""
     found = 0
-    waiting: list[ast.AST] = [_parsed(data)]
+    waiting: list[ast.AST] = [module_of(data)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.AnnAssign) and node.value is None:
@@ -115,9 +110,9 @@ def branches_not_taken(data: bytes | None, before: bytes | None, *, loaded: int)
         before: the file at the base.
         loaded: the lines that anything executed, loading the file included.
     """
-    known = {ast.unparse(node.test) for node in _top_branches(_parsed(before))}
+    known = {ast.unparse(node.test) for node in _top_branches(module_of(before))}
     found = 0
-    for node in _top_branches(_parsed(data)):
+    for node in _top_branches(module_of(data)):
         if ast.unparse(node.test) not in known:
             continue
         for block in (node.body, node.orelse):
@@ -138,14 +133,6 @@ def _top_branches(module: ast.Module) -> Iterator[ast.If]:
             left += [*node.body, *node.orelse]
         elif isinstance(node, ast.Try):
             left += [*node.body, *(one for handler in node.handlers for one in handler.body), *node.orelse]
-
-
-def _parsed(data: bytes | None) -> ast.Module:
-    """The module; an empty one where the file cannot be read as Python."""
-    try:
-        return ast.parse(data or b"")
-    except (SyntaxError, ValueError):
-        return ast.Module(body=[], type_ignores=[])
 
 
 def new_ones(after: Sequence[Statement], before: Sequence[Statement]) -> Iterator[Statement]:

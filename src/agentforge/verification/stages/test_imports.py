@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from agentforge.languages.python.imports import starred
+from agentforge.languages.python.source import starred
 from agentforge.languages.symbols import Symbol, modules
 from agentforge.suite import Rig
 from agentforge.verification.source.test_hashes import test_functions

@@ -48,11 +48,6 @@ def share(git: Git, parent: str, child: str, *, tree: str, base: str, when: str)
     keep(git, child, tree=tree, base=base, when=when)
 
 
-def has_object(git: Git, oid: str) -> bool:
-    """Whether the repository holds an object."""
-    return git.command.run("cat-file", "-e", oid).exit_code == 0
-
-
 def rebuilt(git: Git, tree: str, *, start: str, patches: Iterable[bytes], index: Path) -> None:
     """Make a tree again that the repository lost (the run was copied without git's objects), from recorded patches.
 

@@ -6,19 +6,19 @@ Does a test watch the place of a violation? Asked by execution: the code there i
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from agentforge.conformance import CheckReport, Finding, compare, contracts_in, finding_from, fix_findings, violation_id
 from agentforge.events.state.run_state import RunState
 from agentforge.globs import matches
+from agentforge.languages.python.source import module_of
 from agentforge.pipeline.facts.conformance_facts import checks_of, report_on, reports, site_on
 from agentforge.pipeline.facts.repeated_calls import repaired_facts
 from agentforge.pipeline.facts.source_findings import check_facts, deceptions
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Runtime, evidence_of
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite import Edits, Rig, fresh_checkout, run_tree
@@ -57,11 +57,7 @@ def repair_scope(findings: Iterable[Finding], *, read: Read, present: Iterable[s
 
 def _imported(path: str, source: bytes | None, known: frozenset[str]) -> Iterator[str]:
     """The modules of the project that a file imports itself."""
-    try:
-        tree = ast.parse(source or b"")
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(module_of(source)):
         for module in _modules(node, path):
             stem = module.replace(".", "/")
             for root in _ROOTS:
@@ -114,7 +110,7 @@ def _analyze(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     fixed = (
         bool(repaired) and not _left_of(targets, after)[0] and compare(before, after).passed
     )  # CHANGE asks all checks
-    passing = passing_ids(_evidence(state, runtime, "baseline"), {})
+    passing = passing_ids(evidence_of(state, runtime, "baseline"), {})
     facts: dict[str, object] = {
         "targets": [finding.value() for finding in targets],
         "gone": gone,
@@ -144,7 +140,7 @@ def _guard(state: RunState, draft: Json, runtime: Runtime) -> Measured:
         red_tree=tree,
         with_stubs=False,
     )
-    passing = passing_ids(_evidence(state, runtime, "baseline"), facts)
+    passing = passing_ids(evidence_of(state, runtime, "baseline"), facts)
     facts["unguarded"] = unguarded(targets_of(state), runtime.rig(), tree=tree, passing=passing)
     return Measured(facts=facts, evidence=evidence, tree=tree)
 
@@ -166,7 +162,7 @@ def _verify(state: RunState, _draft: Json, runtime: Runtime) -> Measured:
     """The whole suite in a fresh checkout, the checks, the scope: what GREEN is held against, and the violations."""
     tree, guard, base = _snapshot(runtime), state.work.facts.get("guard", {}), state.work.trees["baseline"]
     promise = Promise(
-        red=guard, baseline=_evidence(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
+        red=guard, baseline=evidence_of(state, runtime, "baseline"), scope=(*fix_scope(state), *suite_files(state))
     )
     facts, evidence = measure_green(
         bounded_rig(state, runtime), promise, base_tree=base, red_tree=state.work.trees.get("guard", base), tree=tree
@@ -245,12 +241,6 @@ def _put_repairs(state: RunState, runtime: Runtime) -> None:
     repairs = state.work.facts.get("analyze", {}).get("repairs")
     for path, digest in repairs.items() if isinstance(repairs, Mapping) else ():
         (runtime.worktree / path).write_bytes(runtime.blobs.get(str(digest)))
-
-
-def _evidence(state: RunState, runtime: Runtime, name: str) -> dict[str, object]:
-    digest = state.work.evidence.get(name)
-    value = json.loads(runtime.blobs.get(digest)) if digest else {}
-    return value if isinstance(value, dict) else {}
 
 
 def _snapshot(runtime: Runtime) -> str:

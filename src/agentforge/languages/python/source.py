@@ -1,4 +1,4 @@
-"""Which files of a tree a Python file imports, directly and through others: read from the sources, nothing is run."""
+"""Reading Python without running it: its tree, and which files of a project its imports lead to."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from agentforge.workspace.git.repository import Read
 
 _MOST_FILES = 2000
 _SOURCES = ("src", "lib", "python")  # an installed package is found there, though the folder stands on no path
+
+
+def module_of(data: bytes | str | None) -> ast.Module:
+    """Parse a file; the module is empty where there is none, or where it is no Python of this version."""
+    try:
+        return ast.parse(data or b"")
+    except (SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])
 
 
 def reached(start: Iterable[str], *, present: Collection[str], roots: Iterable[str], read: Read) -> frozenset[str]:
