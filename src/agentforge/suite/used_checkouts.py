@@ -156,7 +156,7 @@ def age(folder: Path, then: float) -> None:
     """
     before = scan(folder, closely=True)
     named = (f"{folder}/{name}" for name, look in before.items() if not is_link(look))
-    for path in (*named, *_of_clone(folder)):
+    for path in (*named, *map(str, _of_clone(folder))):
         os.utime(path, (then, then))
     used = _LENT.get(folder)
     if used is not None:
