@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import replace
 
 import pytest
 
@@ -31,12 +32,15 @@ SLUG = {
 PATH = "tests/test_new.py"
 
 
-def _measure(made, code, *, tests, symbols=(TOTAL,), action="create", extra=None, with_stubs=True, **options):
+def _measure(
+    made, code, *, tests, symbols=(TOTAL,), action="create", extra=None, with_stubs=True, limit=None, **options
+):
     base = made.tree()
     red = made.tree({PATH: code, **(extra or {})})
     listed = [{"path": PATH, "name": name, "kind": kind} for name, kind in tests.items()]
     suite = Suite(tests=listed, symbols=list(symbols), action=action, **options)
-    return measure_red(made.rig(), suite, base_tree=base, red_tree=red, with_stubs=with_stubs)
+    rig = replace(made.rig(), test_limit_s=limit) if limit else made.rig()
+    return measure_red(rig, suite, base_tree=base, red_tree=red, with_stubs=with_stubs)
 
 
 def test_skipped_tests_that_a_program_makes_are_the_bases_business(project):
@@ -216,6 +220,59 @@ def test_real(): assert slugify("A b") == "a-b"
         project(BASE), code.partition("def test_calls")[0], tests={"test_type": "target"}, symbols=(SLUG,)
     )
     assert {one["id"].partition("::")[2] for one in alone["stub_survivors"]} == {"test_type"}
+
+
+def test_a_test_of_arguments_that_stay_is_seen_to_fail_where_they_are_changed(project):
+    code = """
+from shop.text import ordered
+ROWS = [{"due": 2}, {"due": 1}]
+class Box:
+    def __init__(self): self.rows = [2, 1]
+def test_order(): assert ordered(ROWS) == [{"due": 1}, {"due": 2}]
+def test_rows_stay():
+    before = [dict(row) for row in ROWS]
+    ordered(ROWS)
+    assert ROWS == before
+def test_box_stays():
+    box = Box()
+    ordered(box)
+    assert box.rows == [2, 1]
+def test_calls(): ordered([2, 1])
+"""
+    symbol = {**SLUG, "name": "ordered", "signature": "def ordered(rows: list) -> list"}
+    names = ("test_order", "test_rows_stay", "test_box_stays", "test_calls")
+    facts, _ = _measure(project(BASE), code, tests=dict.fromkeys(names, "target"), symbols=(symbol,))
+    assert {one["id"].partition("::")[2] for one in facts["stub_survivors"]} == {"test_calls"}
+    assert {one["id"].partition("::")[2] for one in facts["stubs_noticed"]} == {"test_rows_stay", "test_box_stays"}
+    lines = [line for line in code.splitlines() if "test_order" not in line and "test_calls" not in line]
+    alone, _ = _measure(project(BASE), "\n".join(lines), tests=dict.fromkeys(names[1:3], "target"), symbols=(symbol,))
+    assert {one["id"].partition("::")[2] for one in alone["stub_survivors"]} == set(names[1:3])
+
+
+def test_what_a_test_waits_for_in_vain_from_a_stub_is_no_mistake_of_the_test(project):
+    code = """
+import asyncio
+from shop.text import work
+def test_handler_is_called_and_what_it_raises_goes_on():
+    async def scenario():
+        started = asyncio.Event()
+        async def handler():
+            started.set()
+            raise ValueError
+        running = asyncio.create_task(work(handler))
+        await started.wait()
+        return await asyncio.gather(running, return_exceptions=True)
+    assert [type(one) for one in asyncio.run(scenario())] == [ValueError]
+"""
+    symbol = {**SLUG, "name": "work", "signature": "async def work(handler)", "change": "changed"}
+    texts = {
+        **BASE,
+        "shop/text.py": "async def work(handler):\n    try:\n        await handler()\n    except ValueError:\n        pass\n",
+    }
+    made = project(texts)
+    name = "test_handler_is_called_and_what_it_raises_goes_on"
+    facts, _ = _measure(made, code, tests={name: "target"}, symbols=(symbol,), limit=1.0)
+    assert facts["right_reason"] and facts["stub_survivors"] == [], facts["tests"]
 
 
 def test_a_constant_that_satisfies_every_target_is_a_survivor(project):

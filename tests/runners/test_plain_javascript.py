@@ -46,6 +46,7 @@ def test_an_example_of_a_specification_says_what_is_wrong_with_it():
     ):
         with pytest.raises(ValueError, match=said):
             claim_of(value)
+    assert literal_source("9007199254740993n") == "9007199254740993"
     assert literal_source("1e3") == "1000" and literal_source("-Infinity") == "-1e999" and literal_source("x") is None
     assert names_of("Kit.of([undefined]).go(Math.max(1))") == ("Kit",)
 

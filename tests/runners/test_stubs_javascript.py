@@ -156,6 +156,32 @@ test('is something', () => { assert.ok(kit.slug('a b') !== 1) })
 
 
 @needs_node
+def test_a_computed_method_that_generates_gets_stubs_and_a_test_of_arguments_that_stay_counts(project):
+    ring = "class Ring {\n  constructor() { this.slots = [1, 2]; }\n  at(place) { return this.slots[place]; }\n}\nmodule.exports = { Ring };\n"
+    test = """const test = require("node:test"), assert = require("node:assert");
+const { Ring, ordered } = require("../ring.js");
+test("in order", () => assert.deepEqual([...new Ring()], [1, 2]));
+const rows = [{ a: 2 }, { a: 1 }];
+test("ordered", () => assert.deepEqual(ordered(rows), [{ a: 1 }, { a: 2 }]));
+test("stays", () => { const before = structuredClone(rows); ordered(rows); assert.deepEqual(rows, before); });
+"""
+    made = project({"package.json": '{"scripts": {"test": "node --test"}}', "ring.js": ring}, env={})
+    base, red = made.tree(), made.tree({"test/ring.test.js": test})
+    suite = Suite(
+        tests=[{"path": "test/ring.test.js", "name": name, "kind": "target"} for name in ("in order", "ordered", "stays")],
+        symbols=[
+            {"name": "Ring.[Symbol.iterator]", "file": "ring.js", "kind": "method", "signature": "*[Symbol.iterator]()", "change": "new"},
+            {"name": "Ring", "file": "ring.js", "kind": "class", "signature": "class Ring", "change": "changed"},
+            {"name": "ordered", "file": "ring.js", "kind": "function", "signature": "ordered(rows)", "change": "new"},
+        ],
+    )  # fmt: skip
+    facts, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red)
+    assert facts["right_reason"], facts["tests"]
+    assert facts["stub_survivors"] == []
+    assert {one["id"].rpartition("::")[2] for one in facts["stubs_noticed"]} == {"stays"}
+
+
+@needs_node
 def test_a_target_that_a_wrong_value_satisfies_is_told(project):
     kit = "exports.shout = (text) => text + '!'\n"
     made = project({"package.json": '{"scripts": {"test": "node --test"}}', "kit.js": kit}, env={})

@@ -173,6 +173,7 @@ class Language:
         test_parts: the parts of a product file that are tests, below the root of its tree; None = tests have their own files.
         holds_tests: whether there are tests below it, those with a computed title included; None = `named_tests` knows all.
         stubs: wrong implementations for RED's controls, None where none can be made.
+        spoiling: wrong implementations that change their arguments, None where none can be made.
         null_implementation: changed functions made wrong, to see which target notices nothing; None where that is not known.
         mutants: small wrong changes, None where none can be made.
         is_compiled: test files are compiled together, and what does not compile shows nothing.
@@ -195,6 +196,7 @@ class Language:
     test_parts: Callable[[SgNode], Iterator[TestPart]] | None = None
     holds_tests: Callable[[SgNode], bool] | None = None
     stubs: Stubs | None = None
+    spoiling: Stubs | None = None
     null_implementation: NullImplementation | None = None
     mutants: Mutants | None = None
     is_compiled: bool = False

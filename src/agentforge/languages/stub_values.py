@@ -123,7 +123,7 @@ class Variant:
     """One set of wrong implementations.
 
     Attributes:
-        name: raises, wrong, none, empty or other.
+        name: raises, wrong, none, empty, other, or spoils (it changes what it is given).
         hard: no honest target passes; otherwise only a suite of which every target passes is hollow.
         files: path -> new content.
     """

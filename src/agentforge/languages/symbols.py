@@ -28,12 +28,21 @@ class Symbol:
     @property
     def owner(self) -> str:
         """The class that a dotted name belongs to; empty for a module-level name."""
-        return self.name.rpartition(".")[0]
+        return _owner_and_last(self.name)[0]
 
     @property
     def last(self) -> str:
         """The name without its class."""
-        return self.name.rpartition(".")[2]
+        return _owner_and_last(self.name)[1]
+
+
+def _owner_and_last(name: str) -> tuple[str, str]:
+    """`Class` and `method`; a computed name of JavaScript, `Class.[Symbol.iterator]`, is one part."""
+    owner, computed, rest = name.partition("[Symbol.")
+    if computed and rest.endswith("]"):
+        return owner.rstrip("."), computed + rest
+    owner, _, last = name.rpartition(".")
+    return owner, last
 
 
 def symbols_of(values: Iterable[Mapping[str, Any]]) -> tuple[Symbol, ...]:

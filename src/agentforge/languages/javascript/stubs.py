@@ -37,6 +37,15 @@ if TYPE_CHECKING:
 
 _RAISE = 'throw new Error("not implemented");'
 _NO_RUNTIME = ("interface ", "type ", "declare ", "export interface ", "export type ")
+_SPOILS = (
+    '(typeof args === "undefined" ? undefined : args.forEach((one) => { try { '
+    "if (Array.isArray(one)) one.splice(0, one.length, ...Array.from({ length: one.length + 1 }, () => Symbol())); "
+    "else if (one instanceof Map) for (const key of [...one.keys(), Symbol()]) one.set(key, Symbol()); "
+    "else if (one instanceof Set) { one.clear(); one.add(Symbol()); } "
+    'else if (one && typeof one === "object") for (const key of [...Object.keys(one), "spoiled"]) one[key] = Symbol(); '
+    "} catch {} }))"
+)
+"""Puts something else into every array, collection and object that is given, each time that it is called."""
 _FAULTS = ("Error", "Exception")
 Choose = Callable[[Returned], str]
 _RAISES, _GIVES = 'throw new Error("wrong on purpose");', 'return "\\u0000wrong";'
@@ -56,15 +65,8 @@ def javascript_variants(symbols: Iterable[Symbol], *, source: Source, seed: str)
     Returns:
         () when no symbol of these languages is declared as new or changed.
     """
-    wanted = [
-        one
-        for one in symbols
-        if is_javascript(one.file)
-        and one.change in ("new", "changed")
-        and not one.signature.strip().startswith(_NO_RUNTIME)
-    ]
-    files = {one.file: _File(path=one.file, text=source(one.file) or "", source=source) for one in wanted}
-    if not wanted or any(file.root is None for file in files.values()):
+    wanted, files = _wanted(symbols, source)
+    if not files:
         return ()
     found = [_variant("raises", wanted, files, lambda _: "", hard=False)]
     if any(returned_by(one.signature, files[one.file].known.get(one.name)).values.wrong for one in wanted):
@@ -103,6 +105,25 @@ class _File:
         if found is None and symbol.change == "changed" and not symbol.owner:
             found = self.known.get("default")
         return found
+
+
+def javascript_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
+    """Make the implementation that changes what it is given, by the same arguments as `javascript_variants`."""
+    wanted, files = _wanted(symbols, source)
+    return (_variant("spoils", wanted, files, lambda _: _SPOILS, hard=False),) if files else ()
+
+
+def _wanted(symbols: Iterable[Symbol], source: Source) -> tuple[list[Symbol], dict[str, _File]]:
+    """The symbols that stubs can stand for, and their files; no file where one of them cannot be read."""
+    wanted = [
+        one
+        for one in symbols
+        if is_javascript(one.file)
+        and one.change in ("new", "changed")
+        and not one.signature.strip().startswith(_NO_RUNTIME)
+    ]
+    files = {one.file: _File(path=one.file, text=source(one.file) or "", source=source) for one in wanted}
+    return (wanted, {}) if any(file.root is None for file in files.values()) else (wanted, files)
 
 
 def _variant(name: str, symbols: Sequence[Symbol], files: dict[str, _File], choose: Choose, *, hard: bool) -> Variant:
@@ -241,11 +262,13 @@ def _method(symbol: Symbol, choose: Choose) -> str:
     """A new method, of the object and of the class."""
     returned = returned_by(symbol.signature, None)
     said = symbol.signature.strip()
-    wait = "async " if returned.promised else ""
-    body = _body(returned, choose, generates=False)
+    words = said.partition("(")[0].replace("*", " * ").split()
+    generates = "*" in words
+    wait = "async " if returned.promised or "async" in words else ""
+    body = _body(returned, choose, generates=generates)
     if said.startswith(("get ", "static get ")):
         return f"get {symbol.last}() {{ {body} }} static get {symbol.last}() {{ {body} }}"
-    whole = f"{wait}{symbol.last}{_anything(typed=_is_typed(symbol))} {{ {body} }}"
+    whole = f"{wait}{'*' * generates}{symbol.last}{_anything(typed=_is_typed(symbol))} {{ {body} }}"
     return f"{whole} static {whole}"
 
 
@@ -270,7 +293,8 @@ def _added(file: _File, fresh: dict[str, list[Symbol]], choose: Choose) -> str:
 def _attached(symbol: Symbol, choose: Choose) -> str:
     """A new property of a function or of another value that stands there."""
     owner = f'(typeof {symbol.owner} === "undefined" ? module.exports : {symbol.owner})'
-    return f"{owner}.{symbol.last} = {_arrow(returned_by(symbol.signature, None), choose)};"
+    place = symbol.last if symbol.last.startswith("[") else f".{symbol.last}"
+    return f"{owner}{place} = {_arrow(returned_by(symbol.signature, None), choose)};"
 
 
 def _arrow(returned: Returned, choose: Choose) -> str:

@@ -55,6 +55,26 @@ def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> 
     return tuple(found)
 
 
+_SPOILS = (
+    "return [one.__setitem__(slice(None), [object()] * (len(one) + 1)) if isinstance(one, list) "
+    "else one.update({key: object() for key in [*one, 'spoiled']}) if isinstance(one, dict) "
+    "else (one.clear(), one.add(object())) if isinstance(one, set) "
+    "else vars(one).update({key: object() for key in vars(one)}) for one in "
+    "[*locals().get('args', tuple(locals().values())){own}, *locals().get('kwargs', dict()).values()] "
+    "if isinstance(one, (list, dict, set)) or (hasattr(one, '__dict__') and not callable(one))] and None"
+)
+"""Puts something else into every collection and object that is given, `self` apart, each time that it is called."""
+
+
+def python_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
+    """Make the implementation that changes what it is given, by the same arguments as `python_variants`."""
+    wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
+    functions = [one for one in wanted if one.kind != "constant"]
+    own = ["[1:]" if one.owner or one.kind == "class" else "" for one in functions]
+    bodies = [_SPOILS.replace("{own}", one) for one in own]
+    return (_variant("spoils", functions, bodies, source, hard=False),) if functions else ()
+
+
 def _variant(name: str, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source, *, hard: bool) -> Variant:
     trees: dict[str, ast.Module] = {}
     pairs = sorted(zip(symbols, bodies, strict=True), key=lambda pair: pair[0].name.count("."))

@@ -220,6 +220,16 @@ def variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[V
     return ()
 
 
+def spoiling_runs(
+    patience: Patience, red_tree: str, files: Sequence[str], symbols: Iterable[Symbol], *, source: Source, seed: str
+) -> Mapping[str, SuiteRun]:
+    """Run tests against the implementation that changes what it is given: one that looks at that alone fails by it."""
+    declared = tuple(symbols)
+    makers = (one.spoiling for one in languages() if one.spoiling is not None)
+    made = next((found for maker in makers if (found := maker(declared, source=source, seed=seed))), ())
+    return run_stubs(patience, red_tree, files, made).runs
+
+
 def stub_compiles(run: SuiteRun, variant: Variant) -> bool:
     """Whether a compiler took a stub; one that does not compile shows nothing of the tests."""
     blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}

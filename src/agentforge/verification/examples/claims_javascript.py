@@ -280,6 +280,8 @@ def number_of(text: str) -> int | float:
     bare = text.replace("_", "").rstrip("n").lower()
     if bare.startswith(("0x", "0b", "0o")):
         return int(bare, 0)
+    if text.endswith("n"):
+        return int(bare)
     value = float(bare)
     return int(value) if value.is_integer() else value
 

@@ -133,6 +133,14 @@ def mistake(failure: Failure, expected: Expectation, *, running: bool = False) -
     return ""
 
 
+def masked_mistake(failure: Failure, expected: Expectation, *, running: bool) -> str:
+    """Say what a missing symbol may have hidden and a stub lets show; "" when that is not shown.
+
+    How a file reads is known before anything is missed, and what a test waits for may be what a stub never does.
+    """
+    return "" if failure.exc_type in (ENDLESS, *_PARSING) else mistake(failure, expected, running=running)
+
+
 def _is_to_come(failure: Failure, expected: Expectation) -> bool:
     """Whether the test uses a name that the change has to bring to it."""
     return failure.exc_type == "NameError" and _name(failure) in expected.to_come.get(failure.file, ())

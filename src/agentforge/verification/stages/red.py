@@ -19,6 +19,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     noticed_by_others,
     noticed_by_targets,
     run_stubs,
+    spoiling_runs,
     stub_control,
     stub_controls,
     stub_note,
@@ -80,7 +81,7 @@ def measure_red(
     living = surviving(stubs.runs, stubs.made, [entry["id"] for entry in entries if entry["kind"] == "target"])
     importing = frozenset(importing_tests(suite.files, read=rig.read(red_tree), symbols=symbols, told=suite.told))
     seen = _Seen(entries=entries, stubs=stubs, plain=run, importing=importing)
-    noticed = _noticed(living, patience.rig, red_tree, suite, seen)
+    noticed = _noticed(living, patience, red_tree, suite, symbols, seen)
     control = stub_control(stubs, patience.rig, base_tree=base_tree, files=suite.files) if worth else "not needed"
     facts = {
         "tests": [{key: value for key, value in entry.items() if key not in _INNER} for entry in entries],
@@ -249,11 +250,21 @@ class _Seen:
 
 
 def _noticed(
-    living: Sequence[tuple[str, str]], rig: Rig, red_tree: str, suite: Suite, seen: _Seen
+    living: Sequence[tuple[str, str]],
+    patience: Patience,
+    red_tree: str,
+    suite: Suite,
+    symbols: Sequence[Symbol],
+    seen: _Seen,
 ) -> frozenset[tuple[str, str]]:
     """The surviving (stub, target) pairs that prove no weakness: another target refuses the stub, or the target fails by what the
     base does, and the suite as a whole refuses the stub. `assert f("") is None` is a whole test where others say more."""
     by_targets = noticed_by_targets(living, seen.entries, runs=seen.stubs.runs, importing=seen.importing)
+    if set(living) - by_targets:  # a test may look at nothing but what it gives
+        source = _texts(patience.rig, red_tree)
+        spoiled = spoiling_runs(patience, red_tree, suite.files, symbols, source=source, seed=red_tree)
+        runs = {**seen.stubs.runs, **spoiled}
+        by_targets = noticed_by_targets(living, seen.entries, runs=runs, importing=seen.importing)
     absent = {str(entry["id"]) for entry in seen.entries if entry["kind"] != "target" or entry["absent"]}
     pairs = [pair for pair in living if pair[1] not in absent]
     if not pairs:
@@ -261,9 +272,9 @@ def _noticed(
     targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
     product = [path for one in seen.stubs.made for path in one.files]
     stubs = noticed_by_others(
-        rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
+        patience.rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
         passing=frozenset(set(seen.plain.passed_ids) - targets),
-        files=near_tests(rig, red_tree, product, apart=suite.files),
+        files=near_tests(patience.rig, red_tree, product, apart=suite.files),
     )  # fmt: skip
     return by_targets | frozenset(pair for pair in pairs if pair[0] in stubs)
 

@@ -14,7 +14,7 @@ from agentforge.verification.stages.classification import (
     Reason,
     classify,
     classify_failure,
-    mistake,
+    masked_mistake,
     unreached,
 )
 from agentforge.verification.stages.endings import tests_using
@@ -118,7 +118,7 @@ def unmask(entries: Sequence[dict[str, Any]], runs: Sequence[tuple[Variant, Suit
             failures = [outcome.failure] if outcome is not None else []
             failures += [error.failure for error in run.collection_errors if error.id == path]
             for failure in failures:
-                wrong = mistake(failure, expected, running=outcome is not None) if failure is not None else ""
+                wrong = masked_mistake(failure, expected, running=outcome is not None) if failure else ""
                 if wrong:
                     entry |= {"right_reason": False, "reason": wrong}
 
@@ -147,7 +147,7 @@ def broken_files(runs: Sequence[SuiteRun], expected: Expectation) -> list[dict[s
     for error in _worst_first(runs[0].collection_errors, expected):
         reason = _file_reason(error.failure, expected)
         later = [one.failure for run in runs[1:] for one in run.collection_errors if one.id == error.id]
-        mistakes = [text for one in later if one is not None and (text := mistake(one, expected))]
+        mistakes = [text for one in later if one is not None and (text := masked_mistake(one, expected, running=False))]
         text = mistakes[0] if reason.right and mistakes else reason.text
         found.append({"id": error.id, "right_reason": reason.right and not mistakes, "reason": text})
     return found
