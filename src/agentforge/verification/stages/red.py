@@ -270,11 +270,14 @@ def _noticed(
     if not pairs:
         return by_targets
     targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
+    beside = (
+        () if _stubbed(patience.rig, suite, seen.entries) == suite.files else suite.files
+    )  # whose guards met no stub yet
     product = [path for one in seen.stubs.made for path in one.files]
+    near = near_tests(patience.rig, red_tree, product, apart=suite.files)
     stubs = noticed_by_others(
         patience.rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
-        passing=frozenset(set(seen.plain.passed_ids) - targets),
-        files=near_tests(patience.rig, red_tree, product, apart=suite.files),
+        passing=frozenset(set(seen.plain.passed_ids) - targets), files=(*beside, *near),
     )  # fmt: skip
     return by_targets | frozenset(pair for pair in pairs if pair[0] in stubs)
 
