@@ -8,7 +8,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.symbols import Symbol, exists, symbols_of
-from agentforge.languages.test_parts import may_hold_tests
+from agentforge.languages.test_parts import may_hold_tests, only_tests_changed
 from agentforge.suite import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
@@ -26,7 +26,6 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
-from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.early_end import early_end
