@@ -165,7 +165,9 @@ def test_a_function_that_reads_what_was_asked_for_may_give_another_result(shop):
 
 def test_a_value_that_holds_for_a_moment_or_a_checkout_alone_is_no_result_that_changed(shop):
     """What the clock says, or a file that was just written, is the same twice in a row, too."""
-    drawn = _CART + f"import os\nNOW = os.stat(__file__).st_mtime_ns\n{_REST}".replace("return [value]", "return [value, NOW]")
+    drawn = _CART + f"import os\nNOW = os.stat(__file__).st_mtime_ns\n{_REST}".replace(
+        "return [value]", "return [value, NOW]"
+    )
     assert _unasked(shop, drawn.replace("'-'.join", "'_'.join"), asked="slug", before=drawn) == ()
     alike = drawn.replace("os.stat(__file__).st_mtime_ns", "8")
     assert _unasked(shop, alike.replace("NOW = 8", "NOW = 9"), asked="slug", before=alike) != ()
