@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from agentforge.languages.stub_values import Source, Values, Variant, drawn, values_for
 from agentforge.languages.symbols import Symbol
@@ -40,24 +41,39 @@ def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> 
     return tuple(found)
 
 
-_SPOILS = (
-    "return [one.__setitem__(slice(None), [object()] * (len(one) + 1)) if isinstance(one, list) "
-    "else one.update({key: object() for key in [*one, 'spoiled']}) if isinstance(one, dict) "
-    "else (one.clear(), one.add(object())) if isinstance(one, set) "
-    "else vars(one).update({key: object() for key in vars(one)}) for one in "
-    "[*locals().get('args', tuple(locals().values())){own}, *locals().get('kwargs', dict()).values()] "
-    "if isinstance(one, (list, dict, set)) or (hasattr(one, '__dict__') and not callable(one))] and None"
-)
-"""Puts something else into every collection and object that is given, `self` apart, each time that it is called."""
+_SPOILS = "return _spoil_arguments(locals(), {own})"
+_SPOILING = """
+def _spoil_arguments(given, own):
+    import os
+    args = list(given.get('args', given.values()))
+    held = vars(args[0]).values() if own and args and hasattr(args[0], '__dict__') else ()
+    for one in [*args[own:], *given.get('kwargs', {}).values(), *(x for x in held if isinstance(x, (str, os.PathLike)))]:
+        if isinstance(one, list):
+            one[:] = [object()] * (len(one) + 1)
+        elif isinstance(one, dict):
+            one.update({key: object() for key in [*one, 'spoiled']})
+        elif isinstance(one, set):
+            one.clear()
+            one.add(object())
+        elif isinstance(one, (str, os.PathLike)):
+            place = os.path.join(one, 'spoiled') if os.path.isdir(one) else os.fspath(one)
+            if os.path.isdir(os.path.dirname(place)) and os.access(os.path.dirname(place), os.W_OK):
+                with open(place, 'a') as file:
+                    file.write('spoiled')
+        elif hasattr(one, '__dict__') and not callable(one):
+            vars(one).update({key: object() for key in vars(one)})
+"""
+"""Puts something else into every collection, object, file and folder that is given, each time that it is called; of `self`
+only the files that it knows."""
 
 
 def python_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
     """Make the implementation that changes what it is given, by the same arguments as `python_variants`."""
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     functions = [one for one in wanted if one.kind != "constant"]
-    own = ["[1:]" if one.owner or one.kind == "class" else "" for one in functions]
-    bodies = [_SPOILS.replace("{own}", one) for one in own]
-    return (_variant("spoils", functions, bodies, source, hard=False),) if functions else ()
+    own = [int(bool(one.owner) or one.kind == "class") for one in functions]
+    made = _variant("spoils", functions, [_SPOILS.replace("{own}", str(one)) for one in own], source, hard=False)
+    return (replace(made, files={path: text + _SPOILING for path, text in made.files.items()}),) if functions else ()
 
 
 def _variant(name: str, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source, *, hard: bool) -> Variant:
