@@ -16,6 +16,7 @@ from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.newrepo import init_repository
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import keep, kept_runs
+from agentforge.workspace.git.worktree import worktree_of
 
 OLD = "2026-01-01T10:00:00.000000Z"
 DAY_S = 86_400.0
@@ -73,6 +74,15 @@ def test_the_worktree_of_a_task_that_is_over_goes_and_its_run_stays(place: Place
     assert place.collect() == {("worktree", "task-20260101-a")}
     assert not (place.worktrees / "task-20260101-a").exists()
     assert (folder / "events.jsonl").is_file()
+
+
+def test_checkouts_that_tasks_left_for_each_other_go(place: Place) -> None:
+    folder = worktree_of(place.git, data_dir=Path(place.environ["AGENTFORGE_HOME"]) / "data", task_id="any").path.parent
+    file = folder / "checkouts" / "checkout-1" / "tree" / "a.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("x = 1\n")
+    assert place.collect(dry_run=True) == {("checkouts", "1 of the tests")} and file.exists()
+    assert place.collect() == {("checkouts", "1 of the tests")} and not file.exists()
 
 
 def test_a_dry_run_removes_nothing(place: Place) -> None:

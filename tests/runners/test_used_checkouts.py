@@ -9,12 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.suite.used_checkouts import Shelf, age
+from agentforge.suite.used_checkouts import Shelf, UsedCheckout, age
 from agentforge.workspace.git.repository import Git
 
 _FEW = 10
 _OLD = 1_000_000_000.0
 _COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false", "commit", "-qm", "one")
+
+
+@pytest.fixture(autouse=True)
+def roomy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How full the disk of the tests is decides nothing."""
+    monkeypatch.setattr("agentforge.suite.used_checkouts._LEAST_FREE", 0.0)
 
 
 @pytest.fixture
@@ -137,3 +143,51 @@ def test_a_small_checkout_is_not_kept_and_a_few_large_ones_are(git: Git, tmp_pat
     assert [one is not None and shelf.put_back(one) for one in used] == [True, True, False]
     shelf.clear()
     assert [(tmp_path / name).exists() for name in ("a", "b", "c")] == [False, False, True]
+
+
+def _next_task(git: Git, tmp_path: Path, use: Callable[[Path], object]) -> tuple[Path, dict[str, int]]:
+    """Two tasks, one after the other: where the second one's files are, and the inodes of the first one's."""
+    left = tmp_path / "left"
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    shelf = Shelf(fewest=_FEW, left=left)
+    used = shelf.check_out(git, git.tree_of("HEAD"), tmp_path / "first")
+    assert used is not None
+    inodes = {str(path.relative_to(tmp_path / "first/tree")): path.lstat().st_ino for path in used.folder.rglob("*.py")}
+    _spoil(used.folder / "tree")
+    assert shelf.put_back(used)
+    shelf.clear()
+    (kept,) = left.iterdir()
+    use(kept)
+    assert Shelf(fewest=_FEW, left=left).check_out(git, git.tree_of("HEAD"), tmp_path / "second") is not None
+    assert not list(left.iterdir())
+    return tmp_path / "second" / "tree", inodes
+
+
+def test_the_next_task_uses_what_a_task_has_left(git: Git, tmp_path: Path) -> None:
+    again, inodes = _next_task(git, tmp_path, lambda kept: (kept / "tree/lib/part_1/deep/file_5.py").write_text("bad"))
+    git.materialise(git.tree_of("HEAD"), tmp_path / "fresh")
+    assert _contents(again) == _contents(tmp_path / "fresh")
+    assert (again / "lib/part_1/deep/file_1.py").stat().st_ino == inodes["lib/part_1/deep/file_1.py"]
+    assert not (tmp_path / "second" / "earlier").exists()
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", '{"boot": "another start of the machine", "tree": "", "looks": {}}'])
+def test_a_checkout_with_a_record_that_says_nothing_is_written_anew(git: Git, tmp_path: Path, text: str) -> None:
+    again, _ = _next_task(git, tmp_path, lambda kept: (kept / "looks.json").write_text(text))
+    git.materialise(git.tree_of("HEAD"), tmp_path / "fresh")
+    assert _contents(again) == _contents(tmp_path / "fresh")
+    assert not (tmp_path / "second" / "earlier").exists()
+
+
+def test_two_checkouts_are_left_and_no_more(git: Git, tmp_path: Path) -> None:
+    for task in range(3):
+        shelf = Shelf(fewest=_FEW, left=tmp_path / "left")
+        for number in range(2):
+            folder = tmp_path / f"{task}-{number}"
+            folder.mkdir()
+            git.materialise(git.tree_of("HEAD"), folder / "tree")
+            shelf.put_back(UsedCheckout(folder=folder, tree="", looks={}))
+        shelf.clear()
+    assert {path.name for path in (tmp_path / "left").iterdir()} == {"0-0", "0-1"}
+    assert not list(tmp_path.glob("[12]-*"))

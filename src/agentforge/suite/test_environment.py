@@ -33,6 +33,7 @@ class Rig:
         timeout_s: limit of one run of the suite.
         built: a folder in which what was compiled is kept between runs that come one after the other; None = none. What is
             measured to judge a tree compiles everything anew.
+        left: a folder in which tasks leave large checkouts for each other; None = nothing is left.
         usual_s: how long the whole suite took at the base, for those who wait; 0 = not known.
         tests_s: limit of the tests of one run once they are built, where a runner builds them first; 0 = `timeout_s`. No test
             gets more than half of what is left of it, so that one that loops for ever takes no result from those behind it.
@@ -49,6 +50,7 @@ class Rig:
     cache: ResultCache | None = None
     test_limit_s: float = 0.0
     built: Path | None = None
+    left: Path | None = None
     usual_s: float = 0.0
     tests_s: float = 0.0
 
@@ -173,7 +175,7 @@ def fresh_checkout(rig: Rig, tree: str) -> Iterator[Path]:
     """
     rig.scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="checkout-", dir=rig.scratch))
-    shelf = shelf_of(rig.scratch) if rig.sandbox.kind == "bubblewrap" else None
+    shelf = shelf_of(rig.scratch, rig.left) if rig.sandbox.kind == "bubblewrap" else None
     used = None
     try:
         if shelf is None:

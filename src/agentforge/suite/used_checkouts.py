@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import json
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,13 +19,14 @@ from pathlib import Path
 from agentforge.errors import AgentForgeError
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.worktree import FEWEST_FILES, is_large
 from agentforge.workspace.protection.reconciliation import Look, Looks, is_folder, is_link, scan
 
-FEWEST_FILES = 5_000
-"""With fewer files a checkout is written anew each time."""
-_ENTRY_BYTES = 72
-"""An entry of git's index takes at least so many."""
 _MOST_KEPT = 2
+_LEAST_FREE = 0.1
+"""Share of the disk that stays free when a task leaves checkouts for the next one."""
+_RECORD = "looks.json"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _REBUILT = ".agentforge-rebuilt"
 
 
@@ -53,10 +56,12 @@ class Shelf:
 
     Args:
         fewest: files that a checkout has to have to be kept.
+        left: a folder on the same disk, in which a task leaves some for the next task; None = nothing is left.
     """
 
-    def __init__(self, *, fewest: int = FEWEST_FILES) -> None:
+    def __init__(self, *, fewest: int = FEWEST_FILES, left: Path | None = None) -> None:
         self._fewest = fewest
+        self._left = left
         self._kept: list[UsedCheckout] = []
         self._lock = threading.Lock()
 
@@ -68,13 +73,14 @@ class Shelf:
         """
         with self._lock:
             used = self._kept.pop() if self._kept else None
+        used = used or self._of_earlier_task(folder / "earlier")
         place, index = folder / "tree", folder / "index"
         if used is not None and not _made_equal(used, git, tree, folder):
             remove_tree(place)
             index.unlink(missing_ok=True)
         if not place.exists():
             git.materialise(tree, place, index=index)
-        if index.stat().st_size < self._fewest * _ENTRY_BYTES:
+        if not is_large(index, fewest=self._fewest):
             return None
         looks = scan(place, closely=True)
         if len(looks) < self._fewest:
@@ -92,9 +98,53 @@ class Shelf:
             return True
 
     def clear(self) -> None:
-        """Remove what is kept."""
+        """Leave what is kept for the next task, or remove it."""
         while self._kept:
-            remove_tree(self._kept.pop().folder)
+            used = self._kept.pop()
+            try:
+                stays = self._leave(used)
+            except OSError:
+                stays = False
+            if not stays:
+                remove_tree(used.folder)
+
+    def _leave(self, used: UsedCheckout) -> bool:
+        """Move a checkout to where the next task finds it; False = there are enough, or there is too little room."""
+        if self._left is None or not used.folder.is_dir() or len(list(self._left.glob("*"))) >= _MOST_KEPT:
+            return False
+        self._left.mkdir(parents=True, exist_ok=True)
+        disk = shutil.disk_usage(self._left)
+        if disk.free < disk.total * _LEAST_FREE:
+            return False
+        told = {"boot": _BOOT.read_text("ascii"), "tree": used.tree, "looks": used.looks, "young": used.young}
+        (used.folder / _RECORD).write_text(json.dumps(told), "ascii")
+        used.folder.rename(self._left / used.folder.name)
+        return True
+
+    def _of_earlier_task(self, folder: Path) -> UsedCheckout | None:
+        """Take what an earlier task has left; who moves it has it."""
+        for left in self._left.glob("*") if self._left is not None else ():
+            try:
+                left.rename(folder)
+            except OSError:  # another task was faster
+                continue
+            used = _recorded(folder)
+            if used is not None:
+                return used
+            remove_tree(folder)
+        return None
+
+
+def _recorded(folder: Path) -> UsedCheckout | None:
+    """A checkout with its record; None after a start of the machine: a file may be lost whose times say nothing of it."""
+    try:
+        told = json.loads((folder / _RECORD).read_bytes())
+        if told["boot"] != _BOOT.read_text("ascii"):
+            return None
+        looks, young = ({name: tuple(look) for name, look in told[key].items()} for key in ("looks", "young"))
+        return UsedCheckout(folder=folder, tree=str(told["tree"]), looks=looks, young=young)
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 _LENT: dict[Path, UsedCheckout] = {}
@@ -124,9 +174,13 @@ def _of_clone(folder: Path) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=4)
-def shelf_of(scratch: Path) -> Shelf:
-    """The shelf of a task's scratch folder; it is cleared when this process ends."""
-    shelf = Shelf()
+def shelf_of(scratch: Path, left: Path | None = None) -> Shelf:
+    """The shelf of a task's scratch folder; it is cleared when this process ends.
+
+    Args:
+        left: where tasks leave checkouts for each other.
+    """
+    shelf = Shelf(left=left)
     atexit.register(shelf.clear)
     return shelf
 

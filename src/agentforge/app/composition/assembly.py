@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.project import Project
 from agentforge.app.composition.run_hooks import hook_engine
-from agentforge.app.composition.run_inputs import scratch_of
+from agentforge.app.composition.run_inputs import CHECKOUTS, scratch_of
 from agentforge.app.proof.keyring import own_signer
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.sessions.instructions import found_instructions, read_instructions
@@ -346,6 +346,7 @@ def _rig(
             scratch=scratch_of(worktree),
             timeout_s=plan.timeout_s,
             cache=ResultCache(worktree.parent / "results"),
+            left=worktree.parent / CHECKOUTS,
         )
 
     return rig

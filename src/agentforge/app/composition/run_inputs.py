@@ -40,6 +40,10 @@ def program_versions() -> dict[str, str]:
     return {"agentforge": __version__, "python": python, ZLIB: zlib_version(), VIEWS: views_format()}
 
 
+CHECKOUTS = "checkouts"
+"""Where the tasks of a repository leave large checkouts for each other: a folder beside their worktrees."""
+
+
 def scratch_of(worktree: Path) -> Path:
     """Where a task keeps fresh checkouts and its private index: beside the worktree, never inside."""
     return worktree.with_name(f"{worktree.name}.scratch")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from agentforge.app.composition.run_inputs import scratch_of
+from agentforge.app.composition.run_inputs import CHECKOUTS, scratch_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.config.paths import data_dir
 from agentforge.errors import AgentForgeError, LockedError, StorageError
@@ -24,6 +24,7 @@ from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
 from agentforge.store.tasks.folders import TaskRow, list_tasks, tasks_folder
+from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import kept_runs, snapshot_ref
@@ -45,7 +46,7 @@ class Removal:
         reason: why it may go.
     """
 
-    kind: Literal["worktree", "blobs", "run", "results", "snapshots", "remote"]
+    kind: Literal["worktree", "blobs", "run", "results", "snapshots", "checkouts", "remote"]
     name: str
     path: Path
     size_bytes: int
@@ -89,6 +90,7 @@ def collect(
             kept.append((row.task_id, found))
         else:
             removed += found
+    removed += _checkouts(git, environ, dry_run=dry_run)
     if older_than_s is not None:
         removed += _snapshots(git, older_than_s=max(older_than_s, _DAY_S), dry_run=dry_run)
         removed += _results(git, environ, older_than_s=older_than_s, dry_run=dry_run)
@@ -192,6 +194,20 @@ def _snapshots(git: Git, *, older_than_s: float, dry_run: bool) -> Iterator[Remo
             drop_ref(git, snapshot_ref(run_id))
         reason = f"the folder of the run is gone, and the last snapshot is {int(age_s / _DAY_S)} days old"
         yield Removal(kind="snapshots", name=run_id, path=git.top, size_bytes=0, reason=reason)
+
+
+def _checkouts(git: Git, environ: Mapping[str, str], *, dry_run: bool) -> Iterator[Removal]:
+    """What tasks of a large repository leave for each other: the next task writes it anew."""
+    folder = worktree_of(git, data_dir=data_dir(environ), task_id="any").path.parent / CHECKOUTS
+    left = list(folder.glob("*"))
+    if not left:
+        return
+    size = sum(_size(one) for one in left)
+    if not dry_run:
+        for one in left:
+            remove_tree(one)
+    reason = "they only save the next task the time to write them"
+    yield Removal(kind="checkouts", name=f"{len(left)} of the tests", path=folder, size_bytes=size, reason=reason)
 
 
 def _results(git: Git, environ: Mapping[str, str], *, older_than_s: float, dry_run: bool) -> Iterator[Removal]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentforge.agent import BlobStore
 from agentforge.app.composition.run_inputs import scratch_of
+from agentforge.app.tasks.left_worktrees import taken_over
 from agentforge.errors import IntegrityError
 from agentforge.events.kinds import StepFinished
 from agentforge.events.state.run_state import RunState
@@ -44,7 +45,8 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
     replace_file(unfinished, b"")
     if place.exists():
         git.remove_worktree(place)
-    git.add_worktree(place, state.identity.base_commit)
+    if not taken_over(state, git):
+        git.add_worktree(place, state.identity.base_commit)
     tree = state.work.trees.get("work")
     if tree:
         ensure_tree(tree, git, state, folder=folder, blobs=runtime.blobs)

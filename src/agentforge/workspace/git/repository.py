@@ -271,17 +271,20 @@ class Git:
             yield likely
         yield from sorted(self.common_dir.glob("worktrees/*/gitdir"))
 
-    def add_worktree(self, path: Path, commit: str) -> None:
+    def add_worktree(self, path: Path, commit: str, *, empty: bool = False) -> None:
         """Make a worktree with the files of a commit, on no branch; no hook runs.
 
+        Args:
+            empty: write no file yet.
         Raises:
             RepositoryError: git refused, for one because the folder exists.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         place = path.parent.resolve() / path.name
         self._command.output("worktree", "add", "--quiet", "--detach", "--no-checkout", "--force", str(place), commit)
-        at = Checkout(git_dir=self.git_dir_of(place), work_tree=place)
-        self._command.output("read-tree", "--reset", "-u", "HEAD", at=at)
+        if not empty:
+            at = Checkout(git_dir=self.git_dir_of(place), work_tree=place)
+            self._command.output("read-tree", "--reset", "-u", "HEAD", at=at)
 
     def remove_worktree(self, path: Path) -> None:
         """Remove a worktree with all that is in it; it is no error when parts are already gone."""

@@ -30,6 +30,10 @@ class Worktree:
         return self.git.snapshot(self.path, index=self.index)
 
 
+FEWEST_FILES = 5_000
+"""With fewer files it costs little to write them anew."""
+_ENTRY_BYTES = 72
+"""An entry of git's index takes at least so many."""
 _BRANCHES = "agentforge"
 
 
@@ -64,6 +68,30 @@ def create(git: Git, *, data_dir: Path, task_id: str, commit: str) -> Worktree:
     remove(worktree)
     git.add_worktree(worktree.path, commit)
     return worktree
+
+
+def is_large(index: Path, *, fewest: int = FEWEST_FILES) -> bool:
+    """Whether an index may tell of so many files; a small one cannot."""
+    return index.is_file() and index.stat().st_size >= fewest * _ENTRY_BYTES
+
+
+def take_over(old: Worktree, path: Path, commit: str) -> None:
+    """Make a worktree with the files of a commit out of another one, which is gone then.
+
+    Git writes only what its index does not know to be the same; what no commit holds is removed.
+
+    Raises:
+        OSError, RepositoryError: something cannot be moved or written; `path` may hold a part.
+    """
+    git, record = old.git, old.git.git_dir_of(old.path)
+    git.add_worktree(path, commit, empty=True)
+    git_dir = git.git_dir_of(path)
+    path.joinpath(".git").unlink()
+    path.rmdir()
+    old.path.rename(path)
+    remove_tree(record)
+    old.index.rename(git_dir / "index")
+    restore(Worktree(git=git, path=path, index=git_dir / "index"), commit)
 
 
 def repair(worktree: Worktree, *, commit: str, tree: str) -> None:
