@@ -75,14 +75,16 @@ def _is_plain(decorator: ast.expr) -> bool:
 
 
 def _data(tree: ast.Module) -> set[str]:
-    """What a file holds beside functions: named values and fields, what classes are made of, what is registered at import."""
+    """What a file holds beside functions: named values and the fields of each class, what classes are made of, what is
+    registered at import."""
     found: set[str] = set()
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    for node in (one for body in (tree.body, *(owner.body for owner in classes)) for one in body):
+    bodies = [("", tree.body), *((f"{owner.name}.", owner.body) for owner in classes)]
+    for owner_name, node in ((name, one) for name, body in bodies for one in body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         named = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
         if named or (isinstance(node, ast.Expr) and _registers(node.value)):
-            found.add(ast.unparse(node))
+            found.add(owner_name + ast.unparse(node))
     for owner in classes:
         if owner.bases or owner.keywords or owner.decorator_list or not list(python_functions(owner.body)):
             parts = (*owner.bases, *owner.keywords, *owner.decorator_list)
