@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 
 from agentforge.evals.case import FileTree, read_mapping, read_tree, write_files
-from agentforge.evals.honest_case import load_own, tricked_names
+from agentforge.evals.corpus import load_own, tricked_names
 from agentforge.pipeline.examination.settlement import file_in, place_beside, says_and_code, stands_in
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import implementations, outline_of

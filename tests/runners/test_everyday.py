@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from agentforge.testing.launch import TestSandbox
-from agentforge.verification.examples.user_environment import furnish
+from agentforge.verification.examples.user_environment import furnish, paths_of_tests, remove_tests
 from agentforge.workspace.sandbox.box import choose
 
 _DAY_S = 24 * 3600
@@ -38,3 +38,14 @@ def test_files_have_been_there_for_months_and_the_home_is_lived_in(tmp_path: Pat
     assert time.time() - (place.checkout / "kit.py").stat().st_mtime > 30 * _DAY_S
     assert (place.checkout / "link").is_symlink()
     assert len(list((place.scratch / "home").iterdir())) > 8
+
+
+def test_tests_are_found_at_the_top_and_beside_the_code(tmp_path: Path) -> None:
+    for name in ("tests/conftest.py", "tests/test_a.py", "pkg/a.py", "pkg/test_a.py", "pkg/tests/b_test.py", "pkg/tests/data.py",
+                 "conftest.py", "test_odd.py/test_inner.py", "pkg/test_data.txt"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert paths_of_tests(tmp_path) == ["tests", "conftest.py", "pkg/test_a.py", "pkg/tests/b_test.py", "test_odd.py"]
+    remove_tests(tmp_path)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {"pkg/a.py", "pkg/tests/data.py", "pkg/test_data.txt"}

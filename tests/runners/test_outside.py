@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentforge.languages.python.null_implementation import python_null
+from agentforge.languages.python.stubs import python_null
 from agentforge.languages.stub_values import NullWay
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.cache import ResultCache

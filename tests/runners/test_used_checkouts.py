@@ -11,6 +11,7 @@ import pytest
 
 from agentforge.suite.used_checkouts import Shelf, UsedCheckout, age
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.reconciliation import Looks, scan
 
 _FEW = 10
 _OLD = 1_000_000_000.0
@@ -58,9 +59,16 @@ def _again(git: Git, tmp_path: Path, use: Callable[[Path], object], *, tree: str
     inodes = {str(path.relative_to(first / "tree")): path.lstat().st_ino for path in (first / "tree").rglob("*")}
     use(first / "tree")
     assert shelf.put_back(used)
-    assert shelf.check_out(git, tree or base, second) is not None
+    again = shelf.check_out(git, tree or base, second)
+    assert again is not None
+    assert _but_for_reading(again.looks) == _but_for_reading(scan(second / "tree", closely=True))
     assert not first.exists()
     return second / "tree", inodes
+
+
+def _but_for_reading(looks: Looks) -> Looks:
+    """Looks without the time of reading: git reads a file that was written in the same moment as its index."""
+    return {name: look[:5] for name, look in looks.items()}
 
 
 def _spoil(root: Path) -> None:

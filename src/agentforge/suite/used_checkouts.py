@@ -20,7 +20,7 @@ from agentforge.errors import AgentForgeError
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import FEWEST_FILES, is_large
-from agentforge.workspace.protection.reconciliation import Look, Looks, is_folder, is_link, scan
+from agentforge.workspace.protection.reconciliation import Look, Looks, is_folder, is_link, look_closely, scan
 
 _MOST_KEPT = 2
 _LEAST_FREE = 0.1
@@ -75,14 +75,12 @@ class Shelf:
             used = self._kept.pop() if self._kept else None
         used = used or self._of_earlier_task(folder / "earlier")
         place, index = folder / "tree", folder / "index"
-        if used is not None and not _made_equal(used, git, tree, folder):
+        looks = _made_equal(used, git, tree, folder) if used is not None else None
+        if looks is None:
             remove_tree(place)
             index.unlink(missing_ok=True)
-        if not place.exists():
             git.materialise(tree, place, index=index)
-        if not is_large(index, fewest=self._fewest):
-            return None
-        looks = scan(place, closely=True)
+            looks = scan(place, closely=True) if is_large(index, fewest=self._fewest) else {}
         if len(looks) < self._fewest:
             return None
         _LENT[place] = used = UsedCheckout(folder=folder, tree=tree, looks=looks)
@@ -157,8 +155,8 @@ def age(folder: Path, then: float) -> None:
     A used checkout is none the worse for it: what nobody has touched before counts as untouched.
     """
     before = scan(folder, closely=True)
-    named = (folder / name for name, look in before.items() if not is_link(look))
-    for path in (*named, *_of_clone(folder)):
+    named = (f"{folder}/{name}" for name, look in before.items() if not is_link(look))
+    for path in (*named, *map(str, _of_clone(folder))):
         os.utime(path, (then, then))
     used = _LENT.get(folder)
     if used is not None:
@@ -185,43 +183,65 @@ def shelf_of(scratch: Path, left: Path | None = None) -> Shelf:
     return shelf
 
 
-def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> bool:
-    """Move what no run has touched into a new folder, and let git write the rest; False when it has to be written whole.
+def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> Looks | None:
+    """Move what no run has touched into a new folder, and let git write the rest.
 
+    Returns:
+        How everything looks; None when it has to be written whole.
     Side effects: `used.folder` is gone.
     """
     try:
-        if any(Path(item.path).name == ".gitattributes" for item in git.changed(used.tree, tree)):
-            return False  # files that are the same would be written otherwise
-        _drop_touched(used.folder / "tree", used)
+        changed = {item.path for item in git.changed(used.tree, tree)}
+        if any(name.rpartition("/")[2] == ".gitattributes" for name in changed):
+            return None  # files that are the same would be written otherwise
+        known, other = _drop_touched(used.folder / "tree", used)
         _moved(used.folder / "tree", folder / "tree", known=used.looks, prefix="")
         (used.folder / "index").rename(folder / "index")
         git.materialise(tree, folder / "tree", index=folder / "index")
+        if used.young:  # all of it got other times
+            return scan(folder / "tree", closely=True)
+        return _looked_again(folder / "tree", known, other | changed)
     except (OSError, AgentForgeError):
-        return False
+        return None
     finally:
         remove_tree(used.folder)
-    return True
 
 
-def _drop_touched(root: Path, used: UsedCheckout) -> None:
+def _looked_again(root: Path, known: Looks, other: set[str]) -> Looks:
+    """The looks of everything, where some names and the folders around them look otherwise than known."""
+    other = {name[:end] for name in other for end in (*_slashes(name), len(name))}
+    again = {name: look_closely(root / name) for name in other}
+    kept = {name: look for name, look in known.items() if name not in other}
+    return kept | {name: look for name, look in again.items() if look is not None}
+
+
+def _slashes(name: str) -> Iterator[int]:
+    return (at for at, letter in enumerate(name) if letter == "/")
+
+
+def _drop_touched(root: Path, used: UsedCheckout) -> tuple[Looks, set[str]]:
     """Remove what is new or looks otherwise; a folder that was written to is made anew around what is left in it.
 
     What was made to look old gets its times back, because git's index knows a file by the time of its last change.
+
+    Returns:
+        How everything looked, and the names of what is gone, or looks otherwise once the top folder is moved.
     """
     now, looks = scan(root, closely=True), used.looks
     for name, look in used.young.items():
         if now.get(name) == looks[name] and not is_link(look):
-            os.utime(root / name, ns=_times(look))
-    touched = [name for name, look in now.items() if looks.get(name) != look]
-    rebuilt = [name for name in touched if is_folder(looks.get(name)) and is_folder(now[name])]
-    for name in set(touched) - set(rebuilt):
+            os.utime(f"{root}/{name}", ns=_times(look))
+    touched = {name for name, look in now.items() if looks.get(name) != look}
+    rebuilt = {name for name in touched if is_folder(looks.get(name)) and is_folder(now[name])}
+    for name in touched - rebuilt:
         remove_tree(root / name)
     for name in sorted(rebuilt, key=lambda one: one.count("/"), reverse=True):
         beside = root / f"{name}{_REBUILT}"
         _moved(root / name, beside, known=looks, prefix=f"{name}/")
         remove_tree(root / name)
         beside.rename(root / name)
+    moved = {name for name in now if "/" not in name or name.rpartition("/")[0] in rebuilt}
+    return now, touched | moved | (looks.keys() - now.keys())
 
 
 def _times(look: Look) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from agentforge import __version__
 from agentforge.conformance.contracts.code_contract import CodeRule, RuleKind
 from agentforge.conformance.engine.finding import Finding, Level
-from agentforge.conformance.output.sarif import relative_path
+from agentforge.conformance.engine.sarif import relative_path
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box, Sandbox
 

@@ -6,11 +6,13 @@ moment. Held-out checks run without any of that.
 
 from __future__ import annotations
 
+import os
+import re
 import time
 import zlib
 from dataclasses import replace
 from hashlib import sha1
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from agentforge.suite import age
 from agentforge.testing.launch import TestSandbox
@@ -18,16 +20,21 @@ from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.sandbox.box import Box
 
 _FOLDERS = ("test", "tests")
-_PATTERNS = ("test_*.py", "*_test.py", "conftest.py")
+_IS_TEST = re.compile(r"(?s:test_.*\.py|.*_test\.py|conftest\.py)\Z")
 
 
 def paths_of_tests(checkout: Path) -> list[str]:
     """Folders of tests at the top, and test files elsewhere, relative to the checkout."""
     found = [name for name in _FOLDERS if (checkout / name).is_dir()]
-    for pattern in _PATTERNS:
-        files = (file.relative_to(checkout).as_posix() for file in checkout.rglob(pattern))
-        found += [file for file in files if PurePosixPath(file).parts[0] not in _FOLDERS]
-    return list(dict.fromkeys(found))
+    elsewhere: list[str] = []
+    for folder, inner, names in os.walk(checkout):
+        below = folder.removeprefix(str(checkout)).lstrip("/")
+        if not below:
+            inner[:] = [name for name in inner if name not in _FOLDERS]
+        tests = [name for name in (*inner, *names) if _IS_TEST.match(name)]
+        elsewhere += (f"{below}/{name}" if below else name for name in tests)
+        inner[:] = [name for name in inner if name not in tests]
+    return [*found, *sorted(elsewhere)]
 
 
 def remove_tests(checkout: Path) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
+from agentforge.languages.test_parts import put_back_in, with_tests_as
 from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, test_and_row, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
-from agentforge.verification.source.inner_tests import put_back_in, with_tests_as
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures

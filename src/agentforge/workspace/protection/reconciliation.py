@@ -247,7 +247,7 @@ def scan(root: Path, *, without: Collection[str] = (), closely: bool = False) ->
         for entry in _entries(folder):
             name = prefix + entry.name
             info = entry.stat(follow_symlinks=False)
-            whole = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            whole = _whole(info)
             if not stat.S_ISDIR(info.st_mode):
                 looks[name] = (*whole, info.st_atime_ns) if closely else whole
             elif name != ".git":
@@ -256,6 +256,19 @@ def scan(root: Path, *, without: Collection[str] = (), closely: bool = False) ->
                     pending.append((name + "/", entry.path))
     looks.pop(".git", None)
     return looks
+
+
+def look_closely(path: Path) -> Look | None:
+    """How one file or folder looks, as `scan` tells it that looks closely; None when there is nothing."""
+    try:
+        info = path.lstat()
+    except FileNotFoundError:
+        return None
+    return _whole(info) if stat.S_ISDIR(info.st_mode) else (*_whole(info), info.st_atime_ns)
+
+
+def _whole(info: os.stat_result) -> Look:
+    return (info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
 
 
 def is_folder(look: Look | None) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentforge.conformance.engine.check_engine import line_reader
 from agentforge.conformance.engine.finding import Finding, content_of, fingerprinted
-from agentforge.conformance.output.sarif import imported
+from agentforge.conformance.engine.sarif import imported
 from agentforge.errors import UsageError
 
 
