@@ -27,6 +27,10 @@ class CheckCrashedError(Exception):
     """A check could not do its work: it crashed, hung, or said something that cannot be read. That is not "passed"."""
 
 
+class NotInstalledError(CheckCrashedError):
+    """A tool that the project configures cannot be run in its environment, whatever the checkout holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """A checkout that is looked at.
@@ -216,9 +220,9 @@ def own_program(name: str) -> str:
     return found
 
 
-def not_installed(what: str, *, check: str) -> CheckCrashedError:
+def not_installed(what: str, *, check: str) -> NotInstalledError:
     """The error of a tool that the project configures and that cannot be run: nobody looked, so nothing has passed."""
-    return CheckCrashedError(f'configured, but {what} - install it, or disable the check: checks.disable = ["{check}"]')
+    return NotInstalledError(f'configured, but {what} - install it, or disable the check: checks.disable = ["{check}"]')
 
 
 def crash_of(done: Completed) -> CheckCrashedError:

@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from agentforge.languages.stub_values import NullWay, Source, Values, Variant, drawn, values_for
 from agentforge.languages.symbols import Symbol
@@ -55,24 +56,39 @@ def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> 
     return tuple(found)
 
 
-_SPOILS = (
-    "return [one.__setitem__(slice(None), [object()] * (len(one) + 1)) if isinstance(one, list) "
-    "else one.update({key: object() for key in [*one, 'spoiled']}) if isinstance(one, dict) "
-    "else (one.clear(), one.add(object())) if isinstance(one, set) "
-    "else vars(one).update({key: object() for key in vars(one)}) for one in "
-    "[*locals().get('args', tuple(locals().values())){own}, *locals().get('kwargs', dict()).values()] "
-    "if isinstance(one, (list, dict, set)) or (hasattr(one, '__dict__') and not callable(one))] and None"
-)
-"""Puts something else into every collection and object that is given, `self` apart, each time that it is called."""
+_SPOILS = "return _spoil_arguments(locals(), {own})"
+_SPOILING = """
+def _spoil_arguments(given, own):
+    import os
+    args = list(given.get('args', given.values()))
+    held = vars(args[0]).values() if own and args and hasattr(args[0], '__dict__') else ()
+    for one in [*args[own:], *given.get('kwargs', {}).values(), *(x for x in held if isinstance(x, (str, os.PathLike)))]:
+        if isinstance(one, list):
+            one[:] = [object()] * (len(one) + 1)
+        elif isinstance(one, dict):
+            one.update({key: object() for key in [*one, 'spoiled']})
+        elif isinstance(one, set):
+            one.clear()
+            one.add(object())
+        elif isinstance(one, (str, os.PathLike)):
+            place = os.path.join(one, 'spoiled') if os.path.isdir(one) else os.fspath(one)
+            if os.path.isdir(os.path.dirname(place)) and os.access(os.path.dirname(place), os.W_OK):
+                with open(place, 'a') as file:
+                    file.write('spoiled')
+        elif hasattr(one, '__dict__') and not callable(one):
+            vars(one).update({key: object() for key in vars(one)})
+"""
+"""Puts something else into every collection, object, file and folder that is given, each time that it is called; of `self`
+only the files that it knows."""
 
 
 def python_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
     """Make the implementation that changes what it is given, by the same arguments as `python_variants`."""
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     functions = [one for one in wanted if one.kind != "constant"]
-    own = ["[1:]" if one.owner or one.kind == "class" else "" for one in functions]
-    bodies = [_SPOILS.replace("{own}", one) for one in own]
-    return (_variant("spoils", functions, bodies, source, hard=False),) if functions else ()
+    own = [int(bool(one.owner) or one.kind == "class") for one in functions]
+    made = _variant("spoils", functions, [_SPOILS.replace("{own}", str(one)) for one in own], source, hard=False)
+    return (replace(made, files={path: text + _SPOILING for path, text in made.files.items()}),) if functions else ()
 
 
 def _variant(name: str, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source, *, hard: bool) -> Variant:
@@ -304,14 +320,16 @@ def _is_plain(decorator: ast.expr) -> bool:
 
 
 def _data(tree: ast.Module) -> set[str]:
-    """What a file holds beside functions: named values and fields, what classes are made of, what is registered at import."""
+    """What a file holds beside functions: named values and the fields of each class, what classes are made of, what is
+    registered at import."""
     found: set[str] = set()
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    for node in (one for body in (tree.body, *(owner.body for owner in classes)) for one in body):
+    bodies = [("", tree.body), *((f"{owner.name}.", owner.body) for owner in classes)]
+    for owner_name, node in ((name, one) for name, body in bodies for one in body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         named = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
         if named or (isinstance(node, ast.Expr) and _registers(node.value)):
-            found.add(ast.unparse(node))
+            found.add(owner_name + ast.unparse(node))
     for owner in classes:
         if owner.bases or owner.keywords or owner.decorator_list or not list(python_functions(owner.body)):
             parts = (*owner.bases, *owner.keywords, *owner.decorator_list)

@@ -9,7 +9,7 @@ from agentforge.languages.catalogue import runs_all
 from agentforge.languages.changed_part import new_lines
 from agentforge.suite import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.mutant_score import MutationBounds, with_noticed
 from agentforge.verification.counterexamples.mutants import killed_by, measure_mutants
@@ -66,8 +66,8 @@ def measure_strength(
         traced = traced.joined(traced_of(more, product=change.lines))
         passed = tuple(dict.fromkeys((*passed, *more.passed_ids)))
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
-    own = {str(test["id"]).partition("[")[0] for test in change.tests}
-    passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
+    own = {without_parameters(str(test["id"])) for test in change.tests}
+    passing = sorted(passed, key=lambda name: without_parameters(name) not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
             rig, tree, changed=_without_moved(rig, change, changed, tree=tree), traced=traced, passing=passing,
