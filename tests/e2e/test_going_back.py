@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.world import (
+    ADD_SLUGIFY,
     IMPLEMENTED,
     SLUGIFY,
     SLUGIFY_SUITE,
@@ -83,6 +84,38 @@ def test_an_answer_opens_the_specification_again_and_the_trail_shows_it(world: W
     files = world.git("ls-tree", "-r", "--name-only", resumed.json["branch"]).split()
     assert "tests/test_slugify.py" in files and "tests/test_wrong.py" not in files
     assert "# ?" not in world.git("show", f"{resumed.json['branch']}:textkit.py")
+    for command in ("verify", "replay"):
+        checked = world.run(command, world.task)
+        assert checked.code == 0, checked.out + checked.err
+
+
+def test_a_test_that_forgets_something_goes_back_to_red_before_a_human_is_asked(world: World) -> None:
+    forgets = (
+        TEST_SLUGIFY + "\n\ndef test_slugify_on_a_terminal():\n    import sys\n\n    from textkit import slugify\n\n"
+    )
+    forgets += "    assert slugify('A B') == 'a-b'\n    assert sys.__stdout__.isatty()\n"
+    more = suite(
+        "tests/test_slugify.py",
+        ("test_slugify_lowers_and_hyphenates", "REQ-001.1", "target"),
+        ("test_slugify_of_nothing_is_nothing", "REQ-001.2", "target"),
+        ("test_slugify_on_a_terminal", "REQ-001.1", "target"),
+    )
+    question = ("ask_human", {"question": "test_slugify_on_a_terminal wants a terminal, and no run has one"})
+    script = good_script(
+        red=[
+            reply(write("tests/test_slugify.py", forgets), submit(more)),
+            reply(write("tests/test_slugify.py", TEST_SLUGIFY), submit(SLUGIFY_SUITE)),
+        ],
+        green=[reply(ADD_SLUGIFY, IMPLEMENTED), reply(question)],
+    )
+    done = world.start(script)
+    assert (done.code, done.json["outcome"], done.json["escalations"]) == (0, "delivered", []), done.out
+    (opened,) = world.events("StageReopened")
+    assert [one["rule"] for one in opened["data"]["findings"]] == ["contested"]
+    handed_in = [(row["data"]["stage"], row["data"]["by"]) for row in world.events("ArtifactSubmitted")]
+    assert handed_in[-6:] == [
+        ("red", "model"), ("green", "model"), ("red", "model"), ("green", "harness"), ("refactor", "harness"), ("deliver", "harness"),
+    ]  # fmt: skip
     for command in ("verify", "replay"):
         checked = world.run(command, world.task)
         assert checked.code == 0, checked.out + checked.err

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from agentforge.events import kinds
-from agentforge.events.state.attempt import StageState
+from agentforge.events.state.attempt import Call, StageState
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.facts.test_adequacy import reaching_nothing
@@ -19,6 +20,7 @@ from tests.support.run_states import with_fields
 from tests.support.stage_states import ARTIFACTS, asked, failed, fold
 
 STAGES = load_stages()
+TEST = "tests/test_slug.py::test_slug"
 FACT = {"stage": "red", "rule": "types", "path": "tests/test_slug.py", "message": "line 3: str is not int"}
 
 
@@ -85,6 +87,63 @@ def test_of_several_stages_the_first_is_opened_and_supplied_tests_are_never_writ
     assert [item["stage"] for item in effect.findings] == ["spec"]  # type: ignore[index,call-overload]
     supplied = measured("green", FACT, tests=("tests/test_slug.py",))
     assert decide(supplied, STAGES) == StartStage(stage="green", attempt=2)
+
+
+def asking(question: str = "the test forgets the colours", **facts: Any) -> RunState:
+    """GREEN's model asks a human after its change was refused."""
+    state = measured("green")
+    found = {"suite": {"failing": [{"id": f"{TEST}[1]", "text": "no"}]}, "conformance": {"passed": True}, **facts}
+    call = Call(call_id="c", name="ask_human", arguments=json.dumps({"question": question}))
+    begun = fold(kinds.StageStarted(stage="green", attempt=2), state=state)
+    turn = replace(begun.progress.turn, replied=True, calls=(call,))
+    known = {**begun.work.facts, "green": found, "red": {"frozen": {TEST: "1"}}}
+    return with_fields(begun, facts=known, turn=turn)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"suite": {}, "tests_too_weak": [{"id": TEST, "text": "hollow"}]},
+        {
+            "suite": {},
+            "held_out": {"failed": [f"{TEST} passes, but outside the test runner f(['']) == [''] does not hold"]},
+        },
+    ],
+    ids=["fails", "hollow", "outside"],
+)
+def test_a_question_about_tests_that_alone_refuse_a_change_goes_to_the_stage_that_wrote_them(
+    facts: dict[str, Any],
+) -> None:
+    effect = decide(asking(**facts), STAGES)
+    assert isinstance(effect, Reopen)
+    assert (effect.stage, effect.by, effect.reason, effect.undone) == ("red", "green", "belongs_here", ("red", "green"))
+    (finding,) = effect.findings
+    assert (finding["rule"], finding["path"]) == ("contested", "tests/test_slug.py")  # type: ignore[index,call-overload]
+    assert TEST in finding["message"] and "the test forgets the colours" in finding["message"]  # type: ignore[index,call-overload]
+    again = with_fields(asking("and once more", **facts), sent_back=reopened(asking(**facts), effect).review.sent_back)
+    assert not isinstance(decide(again, STAGES), Reopen)  # a human reads the second one
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"suite": {"failing": [{"id": "tests/test_slug.py::test_of_the_base", "text": "no"}]}},
+        {"regressions": [TEST]},
+        {"conformance": {"passed": False}},
+        {"held_out": {"failed": ["outside the test runner slug('a') == 'b' does not hold"]}},
+        {"suite": {}},
+    ],
+    ids=["of the base", "regression", "checks", "the request's", "nothing"],
+)
+def test_a_question_about_anything_else_goes_to_a_human(facts: dict[str, Any]) -> None:
+    assert not isinstance(decide(asking(**facts), STAGES), Reopen)
+
+
+def test_a_question_about_the_users_own_tests_goes_to_a_human() -> None:
+    state = asking()
+    supplied = replace(state, brief=replace(state.brief, tests=("tests/test_slug.py",)))
+    assert not isinstance(decide(supplied, STAGES), Reopen)
 
 
 def test_a_delivery_that_cannot_be_made_goes_to_the_stage_that_it_belongs_to() -> None:

@@ -277,10 +277,10 @@ def sandbox_of(settings: Settings, *, hidden: tuple[Path, ...], environ: Mapping
     """
     kind = cast("Preference", settings.text("sandbox.kind", "auto"))
     hidden = (*hidden, *settings.folders("sandbox.hidden"))
-    return choose_sandbox(kind, environ, network=_network(settings), hidden=hidden)
+    return choose_sandbox(kind, environ, network=network_of(settings), hidden=hidden)
 
 
-def _network(settings: Settings) -> Network:
+def network_of(settings: Settings) -> Network:
     """What commands may reach: "off", "on", or the hosts that the user has listed."""
     value = settings.get("sandbox.network")
     if isinstance(value, list):

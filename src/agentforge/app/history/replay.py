@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from agentforge import __version__
-from agentforge.app.composition.assembly import output_limit, step_limit
+from agentforge.app.composition.assembly import network_of, output_limit, step_limit
 from agentforge.app.composition.provenance import current_digests
 from agentforge.app.sessions.approvals import permits_of
 from agentforge.app.tasks.added_stages import contracts_of, load, stages_digest, stages_of
@@ -41,7 +41,7 @@ from agentforge.workspace.git.newrepo import shadow, shadow_index
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.protection.workspace_guard import Guard
-from agentforge.workspace.sandbox.box import Sandbox
+from agentforge.workspace.sandbox.box import Network, Sandbox
 
 if TYPE_CHECKING:
     pass
@@ -91,9 +91,10 @@ class _Overlay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NoSandbox:
-    """Stands where the sandbox was: its kind decides which tools are offered; nothing is run in it."""
+    """Stands where the sandbox was: which tools are offered, and what is asked about, follows from it; nothing is run in it."""
 
     kind: str
+    network: Network
 
     def run(self, argv: Sequence[str], **_rest: object) -> Completed:
         """Refuse: a replay runs no command."""
@@ -179,7 +180,7 @@ def _runtime(
         git=copy,
         ready=lambda: None,
         guard=Guard(copy, copy.top, index=shadow_index(copy)),
-        sandbox=cast("Sandbox", _NoSandbox(kind=_sandbox_kind(records))),
+        sandbox=cast("Sandbox", _NoSandbox(kind=_sandbox_kind(records), network=network_of(settings))),
         stages=stages,
         contracts=contracts_of(repo, stages),
         blobs=blobs,

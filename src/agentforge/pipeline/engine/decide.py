@@ -26,7 +26,7 @@ from agentforge.pipeline.model.effects import (
     SubmitDraft,
 )
 from agentforge.pipeline.model.revisits import attempts_allowed, ending
-from agentforge.pipeline.model.rollback import going_back, sending_back
+from agentforge.pipeline.model.rollback import contesting, going_back, sending_back
 from agentforge.pipeline.model.run_dependencies import await_next, unmet
 from agentforge.pipeline.model.stage import Stage, StageQuestion, action_of, items
 from agentforge.pipeline.stages import SPLIT
@@ -95,7 +95,7 @@ _ENDS = {SPLIT: _plan_ended}
 
 def _inside_stage(state: RunState, stage: Stage, stages: Stages) -> Effect:
     if state.progress.turn.replied:  # finish the step first: its calls were asked for before anything was judged
-        return _turn(state)
+        return contesting(state, stage, stages) or _turn(state)
     if state.progress.stages[stage.name].status == "failed":
         own = None if _was_rejected(state) else sending_back(state, stages)  # a human's words are for this stage
         return own or _after_failure(state, stage)

@@ -6,6 +6,7 @@ is opened again with these findings, once for each fact: the same fact seen agai
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentforge.events import kinds
@@ -13,8 +14,12 @@ from agentforge.events.fold.revisits import fact_key
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.pipeline.model.effects import Reopen
 from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.model.stage import Json, Stage, items
+from agentforge.pipeline.model.stage import Json, Stage, items, texts
+from agentforge.testing.outcome import file_of, without_parameters
 
+CONTESTED = "contested"
+"""The rule of a finding that is a later stage's question about tests."""
+_QUESTION = 1500  # characters
 BELONGS_TO = "belongs_to"
 """The name of the fact."""
 REOPENS = "reopens"
@@ -76,6 +81,66 @@ def sending_back(state: RunState, stages: Mapping[str, Stage]) -> Reopen | None:
         findings=tuple({"passed": False, **row} for row in rows if row.get("stage") == wanted[0]),
         undone=undone_from(state, wanted[0], order),
     )
+
+
+def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Reopen | None:
+    """What follows from a question of the model about tests that an earlier stage wrote and that alone refuse its work.
+
+    That stage reads the question first, once in a run, and what it hands in is measured as ever; a human reads a second one.
+    """
+    turn, order = state.progress.turn, tuple(stages)
+    call = turn.calls[turn.done] if turn.done < len(turn.calls) and not turn.started else None
+    if call is None or call.name != "ask_human" or not stage.contests or state.identity.candidate:
+        return None
+    blamed = _blamed_tests(state.work.facts.get(stage.name, {}))
+    own = state.work.facts.get(stage.contests, {}).get("frozen")
+    known = any(key.startswith(f"{stage.contests} {CONTESTED} ") for key in state.review.sent_back)
+    if known or not blamed or not isinstance(own, Mapping) or not {*blamed} <= {*own}:
+        return None
+    if not _can_repair(state, stages[stage.contests]):
+        return None
+    asked = " ".join(_question_of(call.arguments).split())[:_QUESTION]
+    message = (
+        f"{stage.name.upper()} finds that {', '.join(blamed)} cannot be satisfied as written, and says: {asked} "
+        "Where the specification says otherwise than the test, correct the test; where the test is right, hand it in as it is"
+    )
+    finding = {
+        "passed": False,
+        "stage": stage.contests,
+        "rule": CONTESTED,
+        "path": file_of(blamed[0]),
+        "message": message,
+    }
+    return Reopen(
+        stage=stage.contests,
+        by=stage.name,
+        reason="belongs_here",
+        findings=(finding,),
+        undone=undone_from(state, stage.contests, order),
+    )
+
+
+def _question_of(arguments: str) -> str:
+    try:
+        given = json.loads(arguments)
+    except ValueError:
+        return ""
+    return str(given.get("question") or "") if isinstance(given, Mapping) else ""
+
+
+def _blamed_tests(facts: Json) -> list[str]:
+    """The tests for which alone a change was refused, without their rows; [] where anything else was found as well."""
+    suite, held = facts.get("suite"), facts.get("held_out")
+    failing = [str(row.get("id")) for row in items(suite.get("failing") if isinstance(suite, Mapping) else ())]
+    weak = [str(row.get("id")) for row in items(facts.get("tests_too_weak"))]
+    outside = texts(held.get("failed")) if isinstance(held, Mapping) else []
+    checks = facts.get("conformance")
+    if facts.get("regressions") or facts.get("missing") or not isinstance(checks, Mapping) or not checks.get("passed"):
+        return []
+    if any(" passes, but outside the test runner " not in row for row in outside):
+        return []
+    named = (*failing, *weak, *(row.partition(" passes, but ")[0] for row in outside))
+    return list(dict.fromkeys(map(without_parameters, named)))
 
 
 def belonging(state: RunState) -> list[Json]:

@@ -100,6 +100,7 @@ class Stage:
         still_follows: whether what it had before it was opened again can still be right. Code is judged by the tests, and an
             analysis by the files, whatever was changed before them.
         takes_tests: tests that the user supplies take the place of its work.
+        contests: the earlier stage that reads a question about its own work before a human does, once in a run; "" = none.
         asks_of_awaited: it may ask a human where the run waited for another task, whose results may not be what was promised.
         measures_any_shape: its drafts are measured even where they break their shape, so that every finding comes at once.
         shows_whole_change: a question about it shows all that changed since the base, not its own change alone.
@@ -136,6 +137,7 @@ class Stage:
     on_stuck: Callable[[RunState], Effect | None] = _nothing
     still_follows: Callable[[RunState], bool] = _always
     takes_tests: bool = False
+    contests: str = ""
     asks_of_awaited: bool = False
     measures_any_shape: bool = False
     shows_whole_change: bool = False

@@ -124,6 +124,7 @@ STAGE = Stage(
     needs_model=needs_model,
     draft=draft,
     complete=complete,
+    contests="red",
     begins_with=(_impact_first,),
     on_passed=lambda state: reopening(state) or _doubtful(state),
 )
