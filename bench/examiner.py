@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path
 
 from agentforge.evals.case import FileTree, read_mapping, read_tree, write_files
-from agentforge.evals.honest_case import load_own, tricked_names
+from agentforge.evals.corpus import load_own, tricked_names
 from agentforge.pipeline.examination.settlement import file_in, place_beside, says_and_code, stands_in
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import implementations, outline_of
@@ -209,12 +209,14 @@ def _run(trial: Trial, tree: Tree, source: str) -> dict[str, str]:
             found = ET.parse(report)
         except (subprocess.TimeoutExpired, OSError, ET.ParseError) as exc:
             return {"(the file)": f"{type(exc).__name__}: {exc}"}
-    return {str(one.get("name")): _outcome(one, source, trial) for one in found.iter("testcase")}
+    return {str(one.get("name")): _outcome(one, source, trial, place) for one in found.iter("testcase")}
 
 
-def _outcome(case: ET.Element, source: str, trial: Trial) -> str:
-    """A test that fails and has no words of the request above it counts as nothing, as in a run."""
+def _outcome(case: ET.Element, source: str, trial: Trial, place: str) -> str:
+    """A test that fails and has no words of the request above it counts as nothing, as in a run; a file that breaks off fails."""
     failed = [part for part in case if part.tag in ("failure", "error")]
+    if failed and str(case.get("name")).endswith(place):
+        return "the file broke off before its tests had ended"
     says, _ = says_and_code(source, str(case.get("name")))
     if not failed or not stands_in(says, trial.request):
         return "pass"

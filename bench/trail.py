@@ -18,9 +18,8 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.state_codec import encode, state_digest
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG
-from agentforge.store.log.records import GENESIS, read_line, write_line
+from agentforge.store.log.records import GENESIS, read_line, utc_now, write_line
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.log.snapshot import EVERY
 from bench.processes import cpu_of

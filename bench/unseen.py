@@ -19,7 +19,7 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
-from agentforge.evals.honest_case import load_own, tricked_names
+from agentforge.evals.corpus import load_own, tricked_names
 from agentforge.evals.side_run import SideResult, run_side
 from agentforge.evals.suites import process_ground
 

@@ -17,8 +17,8 @@ from agentforge.app.slash import run_slash
 from agentforge.config.trust import grant, trusted
 from agentforge.errors import StorageError
 from agentforge.events import kinds
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
+from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.memory import UserAndProjectMemory
 from tests.support.people import Open
 

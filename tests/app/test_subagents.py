@@ -14,8 +14,8 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.session.subagents import Subagent
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
+from agentforge.store.log.records import utc_now
 from tests.support.people import Asked, Open, Watching
 from tests.support.run_states import with_fields
 

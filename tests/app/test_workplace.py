@@ -12,8 +12,8 @@ from agentforge.app.tasks.stop import abort
 from agentforge.app.tasks.workplace import drop_worktree
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.newrepo import commit_everything
 from agentforge.workspace.git.repository import Git

@@ -12,7 +12,7 @@ import pytest
 
 from agentforge.cli.startup.entry import run
 from agentforge.events import kinds
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import new_task_folder
 

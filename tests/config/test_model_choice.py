@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentforge.config.local_servers import LocalServer
-from agentforge.config.model_choice import choose, choose_fallbacks, explain, keyless_fallbacks
+from agentforge.config.model_choice import LocalServer, choose, choose_fallbacks, explain, keyless_fallbacks
 from agentforge.config.settings import Settings, load
 from agentforge.errors import ModelNotConfigured
 from agentforge.models.providers import PROVIDERS

@@ -11,9 +11,9 @@ import pytest
 from agentforge.conformance.engine.catalogue import chosen_checks, load_check
 from agentforge.conformance.engine.check_engine import CheckReport, run_checks
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.fix import Edit, applied, fix_findings, offset_of
+from agentforge.conformance.engine.sarif import from_sarif, imported, to_sarif, unfinished
 from agentforge.conformance.engine.site import Site, has_module
-from agentforge.conformance.output.sarif import from_sarif, imported, to_sarif, unfinished
-from agentforge.conformance.repair.fix import Edit, applied, fix_findings, offset_of
 from agentforge.errors import ConfigError
 from agentforge.workspace.sandbox.box import choose
 

@@ -10,8 +10,8 @@ import pytest
 
 from agentforge.conformance.contracts.code_contract import read_contracts
 from agentforge.conformance.engine.check_engine import CheckReport, run_checks
+from agentforge.conformance.engine.fix import fix_findings
 from agentforge.conformance.engine.site import Site
-from agentforge.conformance.repair.fix import fix_findings
 from agentforge.errors import ContractInvalid
 from agentforge.workspace.sandbox.box import choose
 

@@ -16,7 +16,7 @@ from agentforge.conformance.checks.ruff import CHECK as RUFF
 from agentforge.conformance.checks.syntax import CHECK as SYNTAX
 from agentforge.conformance.checks.ty import CHECK as TY
 from agentforge.conformance.engine.catalogue import check_names, load_check
-from agentforge.conformance.engine.check_engine import CheckReport, compare, run_checks
+from agentforge.conformance.engine.check_engine import Absence, CheckReport, compare, run_checks
 from agentforge.conformance.engine.finding import finding_from
 from agentforge.conformance.engine.report import report_for_agent
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site
@@ -266,6 +266,13 @@ def test_tools_that_are_configured_but_not_installed_have_not_passed(tmp_path: P
     assert not report.skipped
     assert all(absence.reason.startswith("configured, but") for absence in report.crashed)
     assert len(report.crashed) == 3
+    before = CheckReport(
+        findings=(), ran=(), crashed=(), skipped=(Absence(check="flake8", reason="no file"),), steering=()
+    )
+    compared = compare(before, report)
+    assert compared.passed and len(compared.unavailable) == 3  # the environment lacks them, and no change can mend that
+    assert "not judged, not installed: " in report_for_agent(compared)
+    assert not compare(None, report).passed
     assert not compare(None, report).passed
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from agentforge.conformance.engine.catalogue import load_check
 from agentforge.conformance.engine.check_engine import Absence, CheckReport, run_checks
+from agentforge.conformance.engine.fix import fix_findings
 from agentforge.conformance.engine.site import Site
-from agentforge.conformance.repair.fix import fix_findings
 from agentforge.workspace.sandbox.box import choose
 
 _GO = 'package kit\n\nimport "fmt"\n\nfunc Told() {\n\tfmt.Printf("%d\\n", "x")\n}\n'

@@ -10,8 +10,8 @@ import pytest
 
 from agentforge.conformance.engine.catalogue import load_check
 from agentforge.conformance.engine.check_engine import CheckReport, run_checks
+from agentforge.conformance.engine.fix import fix_findings
 from agentforge.conformance.engine.site import Site
-from agentforge.conformance.repair.fix import fix_findings
 from agentforge.workspace.sandbox.box import choose
 
 _CONFIG = {"tsc": "tsconfig.json", "prettier": ".prettierrc", "biome": "biome.json", "eslint": "eslint.config.js"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from agentforge.conformance.engine.finding import Finding, fingerprinted, level_of
-from agentforge.conformance.output.sarif import from_sarif, relative_path, to_sarif
+from agentforge.conformance.engine.sarif import from_sarif, relative_path, to_sarif
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="/\x00", exclude_categories=["Cs"]), min_size=1, max_size=12

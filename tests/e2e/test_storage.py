@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _CLOCK = """
 import sys
-import agentforge.store.log.clock as clock
+import agentforge.store.log.records as clock
 clock.utc_now = lambda: "2001-01-01T00:00:00.000000Z"
 from agentforge.cli.startup.entry import run
 sys.exit(run(sys.argv[1:]))

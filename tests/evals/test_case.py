@@ -8,9 +8,8 @@ import pytest
 
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.evals.case import FOLDER, Case, FileTree, playable, read_base, read_case
-from agentforge.evals.cheat_case import case_names
+from agentforge.evals.corpus import case_names, honest_names
 from agentforge.evals.ground import EvalFixture
-from agentforge.evals.honest_case import honest_names
 from agentforge.workspace.git.repository import Git
 
 _PROGRAMS_FOR_OTHERS = {"judge.py", "tasks.py"}  # `eval export` writes them as they are

@@ -7,7 +7,7 @@ import pytest
 from agentforge.contracts.rules import all_rules
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
-from agentforge.evals.cheat_case import QUESTIONS, case_names, chosen_names, load_case
+from agentforge.evals.corpus import QUESTIONS, case_names, chosen_names, load_case
 from agentforge.evals.corpus_pages import cheats_page
 from agentforge.evals.suites import closing_line
 

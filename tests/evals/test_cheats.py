@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentforge.evals.cheat_case import SIDES, Side, case_names, load_case
+from agentforge.evals.corpus import SIDES, Side, case_names, load_case
 from agentforge.evals.ground import EvalFixture
 from agentforge.evals.side_run import run_side
 

@@ -12,8 +12,8 @@ from agentforge.cli.startup.entry import run
 from agentforge.errors import UsageError
 from agentforge.evals.answers import script_of
 from agentforge.evals.case import playable
+from agentforge.evals.corpus import chosen_honest, honest_names, load_honest, load_own, twin_names
 from agentforge.evals.corpus_pages import honest_page
-from agentforge.evals.honest_case import chosen_honest, honest_names, load_honest, load_own, twin_names
 from agentforge.evals.side_run import SideResult, run_side
 from agentforge.evals.suites import honest_line, run_honest
 

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from agentforge.errors import UsageError
-from agentforge.evals.cheat_case import case_names
+from agentforge.evals.corpus import case_names
 from agentforge.evals.switched_off import DETECTORS, measured_detectors, run_without, switched_off, tricks_of
 from agentforge.verification.source import evasion as deception
 

@@ -14,7 +14,7 @@ import pytest
 
 from agentforge.app.intake.sources import RequestSource
 from agentforge.errors import StorageError, UsageError
-from agentforge.fleet.webhook import make_server, read_secret, receive
+from agentforge.fleet.triggers import make_server, read_secret, receive
 
 SECRET = b"0123456789abcdef"
 ISSUE = {"action": "opened", "issue": {"title": "Add x", "body": "y", "html_url": "https://h/1", "labels": []}}

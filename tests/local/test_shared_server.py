@@ -23,7 +23,7 @@ from agentforge.models.api.hosted import HostedModel
 from agentforge.models.api.model import ModelSpec
 from agentforge.models.dialects.constrained import ConstrainedModel
 from agentforge.models.dialects.openai_chat import OPENAI_CHAT
-from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
+from agentforge.models.transport.connection import NOWHERE, LocalConnection
 from agentforge.pipeline.stages import load_stages
 from tests.support.tiny_model import write_tiny
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.errors import ToolchainError, UsageError
-from agentforge.notify.message import NotifyMessage, digest_of
-from agentforge.notify.notifier import Webhook, notifiers, signature
+from agentforge.notify.notifier import NotifyMessage, Webhook, digest_of, notifiers, signature
 from tests.support.loopback.inbox import Inbox
 
 _MESSAGE = NotifyMessage(

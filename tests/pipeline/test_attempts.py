@@ -5,8 +5,8 @@ from __future__ import annotations
 from agentforge.events import kinds
 from agentforge.events.state.run_state import Escalation
 from agentforge.pipeline.context.step_context import verification_status
+from agentforge.pipeline.engine.attempts import handed_in, stages_of_attempt
 from agentforge.pipeline.model.revisits import attempts_allowed
-from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
 from tests.support.stage_states import inside
 
 ANSWERED = Escalation(

@@ -10,7 +10,7 @@ from agentforge.languages.changed_part import changed_part, new_lines
 from agentforge.languages.javascript.mutants import javascript_mutants
 from agentforge.languages.native.mutants import native_mutants
 from agentforge.languages.python.mutants import python_mutants
-from agentforge.languages.ruby.mutants import ruby_mutants
+from agentforge.languages.ruby.counterexamples import ruby_mutants
 
 MAKERS = {"py": python_mutants, "js": javascript_mutants, "go": native_mutants, "rb": ruby_mutants}
 

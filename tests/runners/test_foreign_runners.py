@@ -265,6 +265,28 @@ mod tests {
 
 
 @pytest.mark.needs("cargo")
+def test_rules_that_a_macro_of_the_crate_lacks_yet_are_no_mistake_of_the_tests(project):
+    made = project(
+        {"Cargo.toml": '[package]\nname = "mac"\nversion = "0.1.0"\nedition = "2018"\n',
+         "src/lib.rs": "#[macro_export]\nmacro_rules! fields {\n    ($name:ident) => { pub fn $name() -> u8 { 1 } };\n}\n"}, env={},
+    )  # fmt: skip
+    base = made.tree()
+
+    def red(text):
+        tests = [{"path": "tests/a.rs", "name": "one_is_one", "kind": "target"}]
+        symbols = [{"name": "fields", "file": "src/lib.rs", "kind": "macro", "change": "changed"}]
+        suite = Suite(tests=tests, symbols=symbols, action="fix")
+        return measure_red(made.rig(timeout_s=120.0), suite, base_tree=base, red_tree=made.tree({"tests/a.rs": text}))[
+            0
+        ]
+
+    honest = 'mac::fields!(#[doc = "x"] one);\n#[test]\nfn one_is_one() { assert_eq!(one(), 1); }\n'
+    facts = red(honest)
+    assert facts["right_reason"], (facts["tests"], facts["collection_errors"])
+    assert not red("#[test]\nfn one_is_one() { let v: Vec<u8> = vec![;]; }\n")["right_reason"]
+
+
+@pytest.mark.needs("cargo")
 def test_what_tests_of_a_crate_write_to_standard_error_takes_no_result_with_it(project):
     files = {"Cargo.toml": '[package]\nname = "noisy"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": _NOISY}
     run = project(files, env={}).run(timeout_s=120.0)

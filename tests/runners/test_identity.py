@@ -14,6 +14,9 @@ from agentforge.testing.report_stream import selected
         ("tests/test_a.py::test_a[x::y]", "tests/test_a.py", "tests/test_a.py::test_a"),
         ("app/[id]/page.test.ts::shows > it", "app/[id]/page.test.ts", "app/[id]/page.test.ts::shows > it"),
         ("t.py::T::test[a]b[c]", "t.py", "t.py::T::test"),
+        ("t.js::misc > turns [H,V] => L", "t.js", "t.js::misc > turns [H,V] => L"),
+        ("t.test.ts::takes [a]", "t.test.ts", "t.test.ts::takes [a]"),
+        ("a_test.go::TestA/b[1]", "a_test.go", "a_test.go::TestA/b[1]"),
         ("t.py::test[\\x00ü/]", "t.py", "t.py::test"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from agentforge.suite.baseline_causes import causes_of, keeps_away
 from agentforge.suite.detection import detect
-from agentforge.testing.last_words import last_words
+from agentforge.testing.report_stream import last_words
 
 _TEST = {"tests/test_a.py": "def test_a():\n    assert True\n"}
 

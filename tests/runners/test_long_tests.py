@@ -29,16 +29,16 @@ def strength(project: Callable[..., Any]) -> Callable[..., Any]:
 
     base = made.tree()
 
-    def measured(new: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    def measured(new: str, *, known: bool = True, usual_s: float = 1.0) -> tuple[dict[str, Any], dict[str, Any]]:
         tree = made.tree({"kit.py": AFTER, "tests/test_new.py": new})
         change = Change(
             lines={"kit.py": bits_of([LINES])},
             tests=[{"id": NEW, "kind": "target"}],
             frozen=("tests/test_new.py",),
-            impacted_long=(OLD,),
+            impacted_long=(OLD,) if known else (),
         )
         return measure_strength(
-            made.rig(), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=20)
+            made.rig(usual_s=usual_s), change, base_tree=base, red_tree=tree, tree=tree, bounds=MutationBounds(most=20)
         )
 
     return measured
@@ -65,11 +65,22 @@ def test_a_long_test_is_recorded_where_a_changed_statement_is_run_by_no_other(st
     assert OLD in evidence["executed"]
 
 
+def test_all_others_are_asked_before_a_changed_statement_counts_as_run_by_no_test(strength: Callable[..., Any]) -> None:
+    """Which tests run what is known of those alone that were looked at, for a share of the suite's time."""
+    short = "import kit\n\n\ndef test_price():\n    assert kit.price(1, True) == 1\n"
+    facts, evidence = strength(short, known=False)
+    assert facts["coverage"]["untested"] == [] and facts["mutation"]["survivors"] == []
+    assert OLD in evidence["executed"]
+    assert strength(STRONG, known=False)[1]["executed"].keys() == {NEW}
+    slow, _ = strength(short, known=False, usual_s=1000.0)
+    assert slow["coverage"]["untested"], "so slow a suite is not run once more for it"
+
+
 def test_of_two_runs_everything_is_known_that_one_of_them_shows() -> None:
     one = Traced(tests={"": {"a": 1}, "x": {"a": 2}}, measured=True, opaque=frozenset({"x"}), calls=({"n": 1},))
-    two = Traced(tests={"": {"a": 4, "b": 8}, "y": {"b": 16}}, measured=True, opaque=frozenset({"y"}))
+    two = Traced(tests={"": {"a": 4, "b": 8}, "x": {"b": 32}, "y": {"b": 16}}, measured=True, opaque=frozenset({"y"}))
     both = one.joined(two)
-    assert both.tests == {"": {"a": 5, "b": 8}, "x": {"a": 2}, "y": {"b": 16}}
+    assert both.tests == {"": {"a": 5, "b": 8}, "x": {"a": 2, "b": 32}, "y": {"b": 16}}
     assert both.opaque == {"x", "y"} and both.calls == ({"n": 1},)
     assert one.joined(Traced(note="no tracer")) is one and one.joined(Traced(measured=True, lost="y")) is one
 

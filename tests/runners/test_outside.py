@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from agentforge.languages.python.stubs import python_null
+from agentforge.languages.stub_values import NullWay
 from agentforge.languages.symbols import Symbol
 from agentforge.testing.cache import ResultCache
 from agentforge.verification.examples.claims import Claim
@@ -75,6 +77,16 @@ def test_code_that_makes_every_test_pass_from_its_import_shows_when_the_change_i
 )  # fmt: skip
 def test_a_change_that_is_partly_data_is_left_to_the_other_controls(outside, more):
     assert outside("test_hollow", source=f"{NEW}\n\n{more}")["tests_too_weak"] == []
+
+
+def test_a_field_that_another_class_had_already_is_data_as_well(outside):
+    field = "class A:\n    note: str = ''\n    def say(self):\n        return 1\n\n\nclass B:\n{}    def say(self):\n        return 2\n"
+    old = field.format("")
+    assert (
+        python_null("kit.py", old.encode(), field.format("    note: str = ''\n").encode(), way=NullWay(seed="1"))
+        is None
+    )
+    assert python_null("kit.py", old.encode(), old.replace("return 2", "return 3").encode(), way=NullWay(seed="1"))
 
 
 def test_what_was_taken_away_may_satisfy_a_target(outside):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.examples.assertions import with_result
-from agentforge.verification.examples.assertions_after_steps import played
+from agentforge.verification.examples.assertions import played, with_result
 from agentforge.verification.examples.claims import Claim
 
 SOURCE = """from ledger import Ledger

@@ -130,22 +130,20 @@ def test_names_that_the_base_has_twice_are_the_bases_business(project):
     assert facts["duplicates"] == [] and facts["right_reason"] and facts["existing_changed"] == []
 
 
-def test_a_constant_that_the_tests_of_the_base_notice_shows_no_weakness(project):
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_constant_that_the_tests_of_the_base_notice_shows_no_weakness(project, beside):
     old = "from shop import f\ndef test_old(): assert f('a') == 'A'\n"
-    made = project({"shop.py": "def f(text):\n    return text[0].upper()\n", "tests/test_old.py": old})
+    place = PATH if beside else "tests/test_old.py"
+    made = project({"shop.py": "def f(text):\n    return text[0].upper()\n", place: old})
     base = made.tree()
-    red = made.tree({PATH: "from shop import f\ndef test_empty(): assert f('') is None\n"})
+    new = "from shop import f\ndef test_empty(): assert f('') is None\n"
+    red = made.tree({PATH: old + new if beside else new})
     symbol = {"name": "f", "file": "shop.py", "kind": "function", "signature": "def f(text)", "change": "changed"}
     suite = Suite(tests=[{"path": PATH, "name": "test_empty", "kind": "target"}], symbols=[symbol])
     facts, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red)
     assert facts["stub_survivors"] == [] and facts["stubs_noticed"], facts
-    made.tree({"tests/test_old.py": None})
-    alone, _ = measure_red(
-        made.rig(),
-        suite,
-        base_tree=made.tree({PATH: None}),
-        red_tree=made.tree({PATH: "from shop import f\ndef test_empty(): assert f('') is None\n"}),
-    )
+    made.tree({} if beside else {place: None})
+    alone, _ = measure_red(made.rig(), suite, base_tree=made.tree({PATH: None}), red_tree=made.tree({PATH: new}))
     assert alone["stub_survivors"], "nothing else would notice an f that always gives None"
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentforge.languages.catalogue import named_tests, of_path, of_runner
-from agentforge.languages.ruby.mutants import ruby_mutants
+from agentforge.languages.ruby.counterexamples import null_implementation, ruby_mutants, ruby_variants
 from agentforge.languages.ruby.runner import failure_of
-from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 from agentforge.languages.stub_values import NullWay
 from agentforge.languages.symbols import Symbol
 

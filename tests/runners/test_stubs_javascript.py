@@ -164,11 +164,16 @@ test("in order", () => assert.deepEqual([...new Ring()], [1, 2]));
 const rows = [{ a: 2 }, { a: 1 }];
 test("ordered", () => assert.deepEqual(ordered(rows), [{ a: 1 }, { a: 2 }]));
 test("stays", () => { const before = structuredClone(rows); ordered(rows); assert.deepEqual(rows, before); });
+test("writes nothing", () => {
+  const folder = require("node:fs").mkdtempSync("/tmp/ring-");
+  ordered(`${folder}/rows.txt`);
+  assert.deepEqual(require("node:fs").readdirSync(folder), []);
+});
 """
     made = project({"package.json": '{"scripts": {"test": "node --test"}}', "ring.js": ring}, env={})
     base, red = made.tree(), made.tree({"test/ring.test.js": test})
     suite = Suite(
-        tests=[{"path": "test/ring.test.js", "name": name, "kind": "target"} for name in ("in order", "ordered", "stays")],
+        tests=[{"path": "test/ring.test.js", "name": name, "kind": "target"} for name in ("in order", "ordered", "stays", "writes nothing")],
         symbols=[
             {"name": "Ring.[Symbol.iterator]", "file": "ring.js", "kind": "method", "signature": "*[Symbol.iterator]()", "change": "new"},
             {"name": "Ring", "file": "ring.js", "kind": "class", "signature": "class Ring", "change": "changed"},
@@ -178,7 +183,7 @@ test("stays", () => { const before = structuredClone(rows); ordered(rows); asser
     facts, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red)
     assert facts["right_reason"], facts["tests"]
     assert facts["stub_survivors"] == []
-    assert {one["id"].rpartition("::")[2] for one in facts["stubs_noticed"]} == {"stays"}
+    assert {one["id"].rpartition("::")[2] for one in facts["stubs_noticed"]} == {"stays", "writes nothing"}
 
 
 @needs_node

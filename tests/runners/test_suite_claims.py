@@ -53,6 +53,20 @@ def test_unknown():
 '''
 
 
+@pytest.mark.parametrize(
+    ("named", "rows", "calls"),
+    [
+        ("['text']", "[['A'], ('B',)]", ["slug('A')", "slug('B')"]),
+        ("'text'", "[['A'], 'B']", ["slug(['A'])", "slug('B')"]),
+        ("'text,'", "[['A']]", ["slug(['A'])"]),
+        ("('text',)", "['A']", []),
+    ],
+)
+def test_a_list_of_one_name_has_rows_of_one_cell(named, rows, calls):
+    source = f"import pytest\nfrom kit import slug\n@pytest.mark.parametrize({named}, {rows})\ndef test_rows(text):\n    assert slug(text) == 'a'\n"
+    assert [one.call for one in asserted("t.py", source.encode())] == calls
+
+
 def test_the_assertions_of_straight_tests_are_read_with_the_origin_of_their_names():
     found = [
         (one.test.partition("::")[2], one.call, one.returns or one.raises) for one in asserted("t.py", SOURCE.encode())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from agentforge.store.log.clock import not_before, utc_now
+from agentforge.store.log.records import not_before, utc_now
 
 
 def test_the_clock_gives_utc_with_microseconds():

@@ -195,7 +195,7 @@ def test_an_event_of_a_newer_program_stops_with_the_advice_to_upgrade(finished_r
 
 def test_a_second_process_is_told_who_drives_the_run(finished_run, clock):
     script = (
-        "import sys; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.clock import utc_now\n"
+        "import sys; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.records import utc_now\n"
         "from agentforge.errors import LockedError\n"
         "try: RunLog.open(Path(sys.argv[1]), clock=utc_now)\n"
         "except LockedError as exc: print(exc); sys.exit(exc.exit_code)\n"
@@ -209,7 +209,7 @@ def test_a_second_process_is_told_who_drives_the_run(finished_run, clock):
 
 def test_a_process_that_was_killed_leaves_the_run_free_and_its_records_whole(task_folder, run_parts, clock):
     script = (
-        "import os, sys, signal; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.clock import utc_now\n"
+        "import os, sys, signal; from pathlib import Path; from agentforge.store.log.run_log import RunLog; from agentforge.store.log.records import utc_now\n"
         "from agentforge.events import kinds\n"
         "log = RunLog.create(Path(sys.argv[1]), kinds.RunStarted(kind='task', run_id='t', request='r', repo='/r', base_commit='c'), clock=utc_now)\n"
         "log.append(kinds.StageStarted(stage='intake', attempt=1))\n"

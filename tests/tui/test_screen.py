@@ -432,7 +432,7 @@ def test_all_of_it_in_twenty_columns(theatre: Theatre) -> None:
 def _waiting(theatre: Theatre, task: str, *, kind: str, options: tuple[str, ...] = ()) -> None:
     """A task of the repository that waits for an answer."""
     from agentforge.events import kinds
-    from agentforge.store.log.clock import utc_now
+    from agentforge.store.log.records import utc_now
     from agentforge.store.log.run_log import RunLog
 
     asked: Any = {"escalation_id": "E1", "stage": "spec", "kind": kind, "reason": "r", "options": options}

@@ -1,18 +1,88 @@
-"""Which model is asked: by flag, stage, setting, a key in the environment, or a server on this machine."""
+"""Which model is asked: by flag, stage, setting, a key in the environment, or a server on this machine.
+
+Where model servers of this machine listen, and which model the first one offers.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import cast
 
-from agentforge.config.local_servers import LOCAL_SERVERS, LocalServer, running_server
 from agentforge.config.paths import data_dir, local_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import ModelNotConfigured
 from agentforge.frozen import dataclass
 from agentforge.local import check_there, find, kept_models
 from agentforge.models import LOCAL_PORTS, PROVIDERS, ModelSpec, Provider, installed_provider
+
+_CONNECT_S = 0.05
+_READ_S = 2.0
+_MAX_REPLY_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalServer:
+    """A server that speaks the OpenAI dialect on loopback."""
+
+    provider: str
+    port: int
+
+    @property
+    def base_url(self) -> str:
+        """Where its API begins."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundServer:
+    """A server that answered, and its first model."""
+
+    provider: str
+    base_url: str
+    model: str
+
+
+LOCAL_SERVERS = tuple(LocalServer(provider=provider, port=port) for provider, port in LOCAL_PORTS.items())
+
+
+def running_server(servers: tuple[LocalServer, ...] = LOCAL_SERVERS) -> FoundServer | None:
+    """Find the first server that listens and offers a model.
+
+    Side effects: one connection per server, at most 50 ms each where nobody listens.
+    """
+    for server in servers:
+        model = _first_model(server) if _listens(server.port) else ""
+        if model:
+            return FoundServer(provider=server.provider, base_url=server.base_url, model=model)
+    return None
+
+
+def _listens(port: int) -> bool:
+    import socket  # only when no model is configured
+
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_S):
+            return True
+    except OSError:
+        return False
+
+
+def _first_model(server: LocalServer) -> str:
+    """The id of the first model; "" when the answer is not that of a model server."""
+    import http.client
+
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_READ_S)
+    try:
+        connection.request("GET", "/v1/models")
+        value = json.loads(connection.getresponse().read(_MAX_REPLY_BYTES))
+        return str(value["data"][0]["id"])
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return ""
+    finally:
+        connection.close()
+
 
 _NO_KEY = frozenset({"scripted", "recorded", "local", "manual", *LOCAL_PORTS})
 _GATEWAYS = frozenset({"openrouter", "custom"})

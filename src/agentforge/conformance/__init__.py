@@ -20,7 +20,10 @@ if TYPE_CHECKING:
         run_checks,
     )
     from agentforge.conformance.engine.finding import Finding, finding_from
+    from agentforge.conformance.engine.fix import fix_findings
     from agentforge.conformance.engine.report import report_for_agent
+    from agentforge.conformance.engine.sarif import to_sarif
+    from agentforge.conformance.engine.sarif_imports import fresh_imports, still_there
     from agentforge.conformance.engine.site import Check, Site, surroundings
     from agentforge.conformance.engine.violation import (
         BASELINE,
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
         violation_id,
         violations,
     )
-    from agentforge.conformance.output.imports import fresh_imports, still_there
-    from agentforge.conformance.output.sarif import to_sarif
-    from agentforge.conformance.repair.fix import fix_findings
 else:
     __getattr__ = front(
         __name__,
@@ -50,7 +50,10 @@ else:
                 "run_checks",
             ),
             "engine.finding": ("Finding", "finding_from"),
+            "engine.fix": ("fix_findings",),
             "engine.report": ("report_for_agent",),
+            "engine.sarif": ("to_sarif",),
+            "engine.sarif_imports": ("fresh_imports", "still_there"),
             "engine.site": ("Check", "Site", "surroundings"),
             "engine.violation": (
                 "BASELINE",
@@ -60,9 +63,6 @@ else:
                 "violation_id",
                 "violations",
             ),
-            "output.imports": ("fresh_imports", "still_there"),
-            "output.sarif": ("to_sarif",),
-            "repair.fix": ("fix_findings",),
         },
     )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentforge.contracts.rules import find_rule
-from agentforge.evals.cheat_case import CheatCase, case_names, load_case
-from agentforge.evals.honest_case import honest_names, load_own
+from agentforge.evals.corpus import CheatCase, case_names, honest_names, load_case, load_own
 from agentforge.evals.switched_off import SwitchedOffRun, measured_detectors
 
 _CHEATS_HEAD = """# The catalogue of cheats

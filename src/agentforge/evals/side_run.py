@@ -16,7 +16,7 @@ from agentforge.config.settings import load
 from agentforge.errors import AgentForgeError
 from agentforge.evals.answers import script_of
 from agentforge.evals.case import Case, Side
-from agentforge.evals.cheat_case import QUESTIONS, CheatCase
+from agentforge.evals.corpus import QUESTIONS, CheatCase
 from agentforge.evals.ground import NO_PLUGINS, EvalFixture
 from agentforge.events.kinds import Event, StageReopened, StageVerified, ToolFinished
 from agentforge.events.state.run_state import RunState

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from agentforge.evals.case import Side
-from agentforge.evals.cheat_case import SIDES, load_case
+from agentforge.evals.corpus import SIDES, load_case, load_honest
 from agentforge.evals.ground import EvalFixture
-from agentforge.evals.honest_case import load_honest
 from agentforge.evals.side_run import SideResult, run_side
 
 Played = TypeVar("Played")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agentforge.errors import UsageError
 from agentforge.evals.case import FOLDER, read_mapping
-from agentforge.evals.cheat_case import load_case
+from agentforge.evals.corpus import load_case
 from agentforge.evals.side_run import SideResult, run_side
 from agentforge.evals.suites import broken_side, in_processes, process_ground
 

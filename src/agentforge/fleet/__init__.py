@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from agentforge.fleet.ledger import LIVE, Job, Ledger
     from agentforge.fleet.places import Line, Queued, look_at_line
     from agentforge.fleet.schedules import Schedules, cron_of, next_time, time_of
-    from agentforge.fleet.triggers import WatchedFolder, enqueue_source
-    from agentforge.fleet.webhook import make_server, read_secret
+    from agentforge.fleet.triggers import WatchedFolder, enqueue_source, make_server, read_secret
     from agentforge.fleet.worker import Worker, plan_of
 else:
     __getattr__ = front(
@@ -22,8 +21,7 @@ else:
             "ledger": ("LIVE", "Job", "Ledger"),
             "places": ("Line", "Queued", "look_at_line"),
             "schedules": ("Schedules", "cron_of", "next_time", "time_of"),
-            "triggers": ("WatchedFolder", "enqueue_source"),
-            "webhook": ("make_server", "read_secret"),
+            "triggers": ("WatchedFolder", "enqueue_source", "make_server", "read_secret"),
             "worker": ("Worker", "plan_of"),
         },
     )

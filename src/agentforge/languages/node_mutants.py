@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agentforge.languages.changed_part import changed_part
-from agentforge.languages.mutant import Mutant, short
+from agentforge.languages.language import Mutant, short
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -20,7 +20,7 @@ from agentforge.models.dialects.openai_responses import dialect_of
 from agentforge.models.stand_ins.manual import ManualModel
 from agentforge.models.stand_ins.recorded import RecordedModel
 from agentforge.models.stand_ins.scripted import ScriptedModel
-from agentforge.models.transport.local_connection import NOWHERE, LocalConnection
+from agentforge.models.transport.connection import NOWHERE, LocalConnection
 
 _LOCAL_READ_S = 1800.0
 """Silence that is borne from a local model: a busy machine reads a long prompt for many minutes before the first word."""

@@ -8,16 +8,14 @@ from agentforge.fronts import front
 
 if TYPE_CHECKING:
     from agentforge.notify.links import Grant, answer_url, is_spent, link_key, sign, spend, verify
-    from agentforge.notify.message import NotifyMessage, digest_of
-    from agentforge.notify.notifier import Notifier, notifiers
+    from agentforge.notify.notifier import Notifier, NotifyMessage, digest_of, notifiers
     from agentforge.notify.policy import Matter, Notice, NotifiedRecord, NotifyPolicy, deadline_of, due, read_policy
 else:
     __getattr__ = front(
         __name__,
         {
             "links": ("Grant", "answer_url", "is_spent", "link_key", "sign", "spend", "verify"),
-            "message": ("NotifyMessage", "digest_of"),
-            "notifier": ("Notifier", "notifiers"),
+            "notifier": ("Notifier", "NotifyMessage", "digest_of", "notifiers"),
             "policy": ("Matter", "Notice", "NotifiedRecord", "NotifyPolicy", "deadline_of", "due", "read_policy"),
         },
     )

@@ -15,11 +15,10 @@ from agentforge.errors import ToolchainError
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.language import RunOptions
 from agentforge.testing.junit_xml import JunitCase, read_cases
-from agentforge.testing.last_words import last_words, with_last_words
 from agentforge.testing.launch import TestSandbox, borrowed, box, ground
 from agentforge.testing.outcome import MESSAGE_LIMIT, EarlyEnd, Failure, SuiteRun, TestOutcome
 from agentforge.testing.plan import TestPlan
-from agentforge.testing.report_stream import SIGNALLED, selected
+from agentforge.testing.report_stream import SIGNALLED, last_words, selected, with_last_words
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Sandbox
 from agentforge.workspace.sandbox.toolchain import every_download

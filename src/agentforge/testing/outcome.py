@@ -20,10 +20,25 @@ def name_of(nodeid: str) -> str:
     return nodeid.partition("::")[2]
 
 
+_WITH_ROWS = (".py", ".pyi", ".java")
+"""Files of which a runner writes a row of a parametrised test behind its name, in brackets; other titles may hold their own."""
+
+
 def without_parameters(nodeid: str) -> str:
-    """The id of the test function that a parametrised case belongs to; a bracket in the path is no parameter."""
+    """The id of the test function that a parametrised case belongs to; a bracket in the path, or of a title, is no parameter."""
+    return test_and_row(nodeid)[0]
+
+
+def test_and_row(nodeid: str) -> tuple[str, str]:
+    """An id without the row of a parametrised test, and the row with its closing bracket; "" where there is none."""
     path, mark, name = nodeid.partition("::")
-    return path + mark + name.partition("[")[0]
+    if not path.endswith(_WITH_ROWS):
+        return nodeid, ""
+    bare, _, row = name.partition("[")
+    return path + mark + bare, row
+
+
+test_and_row.__test__ = False  # type: ignore[attr-defined]  # no test, whatever pytest thinks of the name
 
 
 def means(nodeid: str, *, path: str, name: str) -> bool:
@@ -41,7 +56,7 @@ def means(nodeid: str, *, path: str, name: str) -> bool:
     if fills(said, own) or fills(said, own.rpartition(" > ")[2]):
         return True
     bare = name_of(without_parameters(nodeid))
-    return _ends(bare, said) or _ends(bare, said.partition("[")[0].replace(".", "::"))
+    return _ends(bare, said) or _ends(bare, name_of(without_parameters(f"{path}::{said}")).replace(".", "::"))
 
 
 def fills(template: str, title: str) -> bool:

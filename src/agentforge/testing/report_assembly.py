@@ -11,7 +11,6 @@ from typing import Any
 from agentforge.errors import ToolchainError
 from agentforge.testing.channel import Received
 from agentforge.testing.junit_xml import pytest_key, read_cases, worst
-from agentforge.testing.last_words import last_words, with_last_words
 from agentforge.testing.outcome import (
     MESSAGE_LIMIT,
     Canary,
@@ -24,7 +23,7 @@ from agentforge.testing.outcome import (
     failure_of,
     outcome_of,
 )
-from agentforge.testing.report_stream import SIGNALLED, was_killed
+from agentforge.testing.report_stream import SIGNALLED, last_words, was_killed, with_last_words
 from agentforge.workspace.processes.process import Completed
 
 _TAIL = 2000

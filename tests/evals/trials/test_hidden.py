@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import venv
 from functools import partial
 from pathlib import Path
 
@@ -174,3 +175,24 @@ def test_the_repository_that_lends_its_environment_is_out_of_sight(repo: Path, t
     rig = rig_of(repo, tmp_path / "scratch", settings=settings, environ=environ)
     for sandbox in (sandbox_of(settings, hidden=(), environ=environ), rig.sandbox):
         assert {source, Path("/srv/own")} <= set(getattr(sandbox, "hidden", ()))
+
+
+def test_a_lent_python_environment_leads_to_the_files_that_are_played(repo: Path, tmp_path: Path) -> None:
+    """What a test starts elsewhere with an environment of its own finds the project by its editable installation alone."""
+    source, environ = tmp_path / "source", {"HOME": str(tmp_path)}
+    source.mkdir()
+    (source / "calc.py").write_text("newer = True\n")
+    venv.create(source / ".venv", with_pip=False)
+    packages = next((source / ".venv").glob("lib/python*/site-packages"))
+    (packages / "pytest.py").write_text("")
+    editable, beside = packages / "calc.pth", f"{source}-of-others"
+    editable.write_text(f"{source}\n{beside}\n")
+    (source / ".venv" / "bin" / "calc").write_text(f"#!{source}/.venv/bin/python\n")
+    init_repository(source, message="base")
+    init_repository(repo, message="base")
+    lent = lend(source, repo, settings=load(source, environ), environ=environ)
+    asked = [str(lent["test.python"]), "-c", "import calc; print(calc.__file__)"]
+    assert subprocess.check_output(asked, cwd="/", env={}, text=True).strip() == str(repo / "calc.py")
+    assert (repo / ".venv" / "bin" / "calc").read_text() == f"#!{repo}/.venv/bin/python\n"
+    assert (repo / editable.relative_to(source)).read_text() == f"{repo}\n{beside}\n"
+    assert editable.read_text() == f"{source}\n{beside}\n"

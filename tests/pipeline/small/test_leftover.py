@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
+from agentforge.pipeline.small_models.reading.unverified_wishes import leftover
 from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
 
 

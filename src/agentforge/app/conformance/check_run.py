@@ -34,8 +34,8 @@ from agentforge.conformance import (
 )
 from agentforge.errors import UsageError, VerificationFailed
 from agentforge.frozen import dataclass
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
+from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.folders import ensure_agentforge_folder
 from agentforge.suite import detect
 from agentforge.views.yaml_text import dump

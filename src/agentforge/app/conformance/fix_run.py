@@ -27,7 +27,7 @@ from agentforge.conformance import (
 )
 from agentforge.errors import ToolchainError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 from agentforge.suite import detect
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose

@@ -21,10 +21,9 @@ from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.state_codec import encode
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import not_before, utc_now
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.reader import LOG, LogScan, read
-from agentforge.store.log.records import write_line
+from agentforge.store.log.records import not_before, utc_now, write_line
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import find_task, new_task_folder
 from agentforge.workspace.git.repository import Git

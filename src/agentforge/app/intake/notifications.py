@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
 
-from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.answers import answer_by_itself
@@ -38,8 +37,9 @@ from agentforge.notify import (
     read_policy,
     sign,
 )
-from agentforge.store.log.clock import utc_now
+from agentforge.safety.text.redaction import hidden_keys
 from agentforge.store.log.reader import load_state, read
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.views.words import answers_for
 

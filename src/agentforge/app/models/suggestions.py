@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentforge.config.local_servers import LOCAL_SERVERS, running_server
+from agentforge.config.model_choice import LOCAL_SERVERS, running_server
 from agentforge.frozen import dataclass
 
 

@@ -16,8 +16,8 @@ from agentforge.proof.anchors import NOTES_REF
 from agentforge.proof.bundle import COMMIT, NOTE, PACK, write_bundle
 from agentforge.proof.contents import LEASE, unpacked
 from agentforge.proof.files import FolderFiles
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import read_holder
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.objects import (
     commit_object,

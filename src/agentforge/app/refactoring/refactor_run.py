@@ -25,6 +25,7 @@ from agentforge.python_refactoring import (
     read_project,
 )
 from agentforge.suite import Edits, Rig, detect, run_tree
+from agentforge.testing.outcome import without_parameters
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.sandbox.box import Preference, choose
@@ -169,7 +170,7 @@ def tested(change: Refactoring, *, settings: Settings) -> TestResult:
 
 def _is_of(nodeid: str, ended: set[str]) -> bool:
     """Whether a test is one that goes with what is deleted, its parameters apart."""
-    return nodeid.partition("[")[0] in ended
+    return without_parameters(nodeid) in ended
 
 
 def apply(change: Refactoring) -> None:

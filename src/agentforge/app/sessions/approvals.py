@@ -30,7 +30,7 @@ from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_cal
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.session import LOOKING_MODES, only_looking
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 from agentforge.tools.base import Tool
 from agentforge.tools.dispatch.approval import decide_tool, refusal
 from agentforge.tools.dispatch.arguments import content_of

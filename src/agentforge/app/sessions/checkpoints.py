@@ -14,8 +14,8 @@ from agentforge.events.kinds.conversation import Restored
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Talk
 from agentforge.frozen import dataclass
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import read
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.imports import read_snapshot_file
 from agentforge.workspace.git.repository import Git

@@ -28,9 +28,9 @@ from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Entry
 from agentforge.frozen import dataclass
 from agentforge.safety.text.redaction import redact
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LogScan, load_state, read
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.imports import Foreign, read_snapshot_file

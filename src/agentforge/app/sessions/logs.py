@@ -17,7 +17,7 @@ from agentforge.errors import IntegrityError, LockedError, UsageError
 from agentforge.events import kinds
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Talk
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.imports import read_snapshot_file

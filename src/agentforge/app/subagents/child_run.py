@@ -25,8 +25,8 @@ from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.safety.policy.part import Policy
 from agentforge.session import PLAN_TOOLS, SPAWNS, Subagent, offered, run_child_turn, subagent_prompt
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.reader import LOG, read
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions import folders as sessions
 from agentforge.store.sessions.views import SessionViews

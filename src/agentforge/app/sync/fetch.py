@@ -16,9 +16,9 @@ from agentforge.errors import AgentForgeError, IntegrityError, ToolchainError, U
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, fold
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import ensure_agentforge_folder, find_task, tasks_folder
 from agentforge.workspace.git import remotes

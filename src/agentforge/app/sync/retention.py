@@ -20,9 +20,9 @@ from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.delivery.attestation import TREES_REF
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
+from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.folders import TaskRow, list_tasks, tasks_folder
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.config.settings import Settings
 from agentforge.errors import LockedError
 from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
+from agentforge.safety.text.redaction import hidden_keys
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.remotes import push, require_remote
 from agentforge.workspace.git.repository import Git

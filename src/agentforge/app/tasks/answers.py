@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.composition.task_queries import listing
 from agentforge.app.sync.travel import shared
 from agentforge.app.tasks.limit_changes import used
@@ -20,6 +19,7 @@ from agentforge.events.kinds.choices import OWN_WORDS, Choice, by_itself, choice
 from agentforge.events.state.run_state import Escalation, RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.stages import ORDER
+from agentforge.safety.text.redaction import hidden_keys
 from agentforge.store.log.reader import load_state
 from agentforge.store.log.run_log import RunLog
 from agentforge.views.words import command_of

@@ -23,9 +23,9 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.candidates import best_of
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.engine.attempts import handed_in, stages_of_attempt
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, items
-from agentforge.pipeline.parallel.candidates import handed_in, stages_of_attempt
 from agentforge.pipeline.plugins.stage_order import names_of
 from agentforge.store.log.reader import LOG, LogScan, load_state, read
 from agentforge.workspace.git.repository import Git

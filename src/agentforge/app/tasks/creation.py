@@ -9,7 +9,6 @@ from pathlib import Path
 
 from agentforge.app.composition.assembly import Models
 from agentforge.app.composition.run_inputs import base_commit, program_versions
-from agentforge.app.composition.secret_words import hidden_keys
 from agentforge.app.tasks.added_stages import added_now
 from agentforge.app.tasks.external_agents import examiner_of
 from agentforge.app.tasks.log_heads import drop_head
@@ -22,7 +21,8 @@ from agentforge.events import kinds
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.pipeline.model.profile import PROFILES, SMALL
 from agentforge.pipeline.stages import WORKFLOWS
-from agentforge.store.log.clock import utc_now
+from agentforge.safety.text.redaction import hidden_keys
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.tasks.folders import new_task_folder
 from agentforge.workspace.git.repository import Git

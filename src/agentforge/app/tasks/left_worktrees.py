@@ -13,9 +13,9 @@ from pathlib import Path
 from agentforge.app.composition.run_inputs import scratch_of
 from agentforge.errors import AgentForgeError
 from agentforge.events.state.run_state import RunState
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import load_state
+from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.worktree import FEWEST_FILES, Worktree, is_large, take_over

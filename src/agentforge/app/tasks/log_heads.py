@@ -18,9 +18,9 @@ from agentforge.config.paths import data_dir
 from agentforge.errors import IntegrityError, LockedError
 from agentforge.events.state.run_state import RunState
 from agentforge.proof.anchors import NOTES_REF, Anchor, read_commit, read_note
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.reader import load_state
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.objects import commit_object, note_of
 from agentforge.workspace.git.repository import Git

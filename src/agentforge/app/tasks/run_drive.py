@@ -9,7 +9,6 @@ from pathlib import Path
 
 from agentforge.app.composition.assembly import Models, wire
 from agentforge.app.composition.run_result import RunResult
-from agentforge.app.composition.secret_words import without_secrets
 from agentforge.app.tasks.dependents import wake
 from agentforge.app.tasks.log_heads import keep_head
 from agentforge.config.paths import data_dir
@@ -20,6 +19,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.hooks import HookEngine
 from agentforge.pipeline.engine.controller import run_pipeline
 from agentforge.pipeline.model.runtime import Runtime
+from agentforge.safety.text.redaction import without_secrets
 from agentforge.store.log.run_log import RunLog
 from agentforge.workspace.git.repository import Git
 

@@ -13,7 +13,7 @@ from agentforge.app.sessions.services import Workshop
 from agentforge.config.settings import load
 from agentforge.events.kinds import RunStarted
 from agentforge.frozen import dataclass
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 from agentforge.store.log.run_log import RunLog
 from agentforge.store.sessions.views import SessionViews
 

@@ -21,8 +21,7 @@ from agentforge.cli.commands.setup.model import pull_model
 from agentforge.cli.runs.follow import somebody_is_here
 from agentforge.cli.startup.command_context import Place
 from agentforge.cli.startup.form import Form
-from agentforge.config.local_servers import running_server
-from agentforge.config.model_choice import choose, explain
+from agentforge.config.model_choice import choose, explain, running_server
 from agentforge.config.paths import local_dir
 from agentforge.errors import AgentForgeError, ModelAuthError, ModelNotConfigured
 from agentforge.installation import command_for

@@ -13,7 +13,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.config.paths import project_tops
 from agentforge.config.steering_files import OF_A_CONVERSATION, OF_A_TASK, OF_OTHER_AGENTS
 from agentforge.config.trust import Trust, TrustChange, decline, grant, is_declined, require_trust, trusted
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 
 _KINDS = {
     "mcp": "MCP servers",

@@ -10,8 +10,8 @@ from typing import cast
 
 from agentforge.conformance.contracts.code_contract import CodeRule
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.sarif import from_sarif, unfinished
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of
-from agentforge.conformance.output.sarif import from_sarif, unfinished
 
 _PATHS = "{paths}"
 

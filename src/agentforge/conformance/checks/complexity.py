@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from agentforge.conformance.contracts.code_contract import CodeRule
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.sarif import from_sarif
 from agentforge.conformance.engine.site import Check, Site, crash_of, own_program
-from agentforge.conformance.output.sarif import from_sarif
 
 _RULE = "C901"
 

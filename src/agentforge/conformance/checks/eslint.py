@@ -9,9 +9,9 @@ from typing import Any
 
 from agentforge.conformance.engine.configuration import STEERING, any_file
 from agentforge.conformance.engine.finding import Finding, Level
+from agentforge.conformance.engine.fix import Edit, applied
 from agentforge.conformance.engine.site import Check, Site, crash_of, skipping
 from agentforge.conformance.programs.checkers import SCRIPTS, SUFFIXES, package_of, program_of
-from agentforge.conformance.repair.fix import Edit, applied
 
 _CONFIGS = tuple(name for name in STEERING if "eslint" in name and name != ".eslintignore")
 _ERROR = 2

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import tool_table
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.fix import UNFORMATTED, format_command, repaired_files, unformatted
 from agentforge.conformance.engine.site import Check, Site, skipping
-from agentforge.conformance.repair.fix import UNFORMATTED, format_command, repaired_files, unformatted
 
 
 def _is_configured(site: Site) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 from agentforge.conformance.contracts.code_contract import CodeRule
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.fix import Edit, applied
 from agentforge.conformance.engine.site import Check, Site, crash_of
-from agentforge.conformance.repair.fix import Edit, applied
 from agentforge.workspace.code.symbols import language_of
 
 _PROGRAM = Path(__file__).parents[1] / "programs" / "pattern_program.py"

@@ -11,9 +11,9 @@ from typing import Any
 
 from agentforge.conformance.engine.configuration import any_file, tool_table
 from agentforge.conformance.engine.finding import Finding, Level
+from agentforge.conformance.engine.fix import repaired_files
+from agentforge.conformance.engine.sarif import from_sarif
 from agentforge.conformance.engine.site import Check, Site, crash_of, own_program, skipping
-from agentforge.conformance.output.sarif import from_sarif
-from agentforge.conformance.repair.fix import repaired_files
 
 _CONFIG_NAMES = ("ruff.toml", ".ruff.toml")
 _SELECT = "E9,F,B,PLE"

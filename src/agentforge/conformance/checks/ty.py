@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from agentforge.conformance.engine.configuration import any_file, tool_table
 from agentforge.conformance.engine.finding import Finding
+from agentforge.conformance.engine.sarif import from_sarif
 from agentforge.conformance.engine.site import Check, Site, crash_of, own_program, skipping
-from agentforge.conformance.output.sarif import from_sarif
 from agentforge.workspace.processes.process import Completed
 
 _UNRESOLVED = ("unresolved-import", "import-not-found")

@@ -17,7 +17,7 @@ from agentforge.conformance.engine.catalogue import builtin_checks, check_names
 from agentforge.conformance.engine.configuration import reaches_out, steered_by
 from agentforge.conformance.engine.finding import Finding, finding_from, fingerprinted
 from agentforge.conformance.engine.recognition import known_again, told_once
-from agentforge.conformance.engine.site import Check, CheckCrashedError, Site
+from agentforge.conformance.engine.site import Check, CheckCrashedError, NotInstalledError, Site
 from agentforge.errors import AgentForgeError, ContractInvalid
 from agentforge.workspace.sandbox.box import Sandbox
 
@@ -30,14 +30,19 @@ _FAILURES = (CheckCrashedError, AgentForgeError, OSError, ValueError, LookupErro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
-    """A check that gave no findings to judge by, and why."""
+    """A check that gave no findings to judge by, and why.
+
+    Attributes:
+        missing: its tool is not installed here: the same would be so at the base, where nothing that it looks at may stand yet.
+    """
 
     check: str
     reason: str
+    missing: bool = False
 
     def value(self) -> dict[str, object]:
         """Give it as a JSON value."""
-        return {"check": self.check, "reason": self.reason}
+        return {"check": self.check, "reason": self.reason, **({"missing": True} if self.missing else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +98,8 @@ class Comparison:
         notes: new findings that do not count.
         gone: fingerprints of counting findings that the base has and this tree has not, in the files looked at.
         crashed: checks that crashed now and not at the base.
-        unavailable: checks that crashed at the base: they measure nothing here, and nobody is blamed.
+        unavailable: checks that crashed at the base, or whose tool is not installed: they measure nothing here, and nobody is
+            blamed.
     """
 
     new: tuple[Finding, ...]
@@ -197,7 +203,8 @@ def compare(base: CheckReport | None, now: CheckReport) -> Comparison:
     Args:
         base: None when there is nothing to compare with; then every finding is new.
     """
-    lost = {absence.check: absence for absence in (base.crashed if base else ())}
+    gone = [*base.crashed, *(one for one in now.crashed if one.missing)] if base else []
+    lost = {absence.check: absence for absence in gone}
     judged = [finding for finding in now.findings if finding.check not in lost]
     before = list(base.findings) if base else []
     same = known_again(judged, before)
@@ -257,7 +264,8 @@ def _run_all(
             findings += check.run(site)
             ran.append(check.name)
         except _FAILURES as exc:
-            crashed.append(Absence(check=check.name, reason=f"{exc or type(exc).__name__}"[:500]))
+            missing = isinstance(exc, NotInstalledError)
+            crashed.append(Absence(check=check.name, reason=f"{exc or type(exc).__name__}"[:500], missing=missing))
     return CheckReport(
         findings=fingerprinted(governed(findings, contracts, today=today), read_line=line_reader(site.checkout)),
         ran=tuple(ran),

@@ -21,8 +21,9 @@ def report_for_agent(report: CheckReport | Comparison, *, limit_tokens: int = 60
     lines += [f"crashed: {absence.check}: {absence.reason}" for absence in compared.crashed]
     lines += [_line(finding) for finding in compared.new]
     if compared.unavailable:
-        names = ", ".join(absence.check for absence in compared.unavailable)
-        lines.append(f"not judged, crashed at the base too: {names}")
+        for why, missing in (("crashed at the base too", False), ("not installed", True)):
+            names = ", ".join(absence.check for absence in compared.unavailable if absence.missing is missing)
+            lines += [f"not judged, {why}: {names}"] if names else []
     lines += [f"note: {_line(finding)}" for finding in compared.notes]
     return _within([cut_end(line, limit=_LINE_LIMIT_TOKENS) for line in lines], limit_tokens)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from agentforge import __version__
 from agentforge.conformance.contracts.code_contract import CodeRule, RuleKind
 from agentforge.conformance.engine.finding import Finding, Level
-from agentforge.conformance.output.sarif import relative_path
+from agentforge.conformance.engine.sarif import relative_path
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.box import Box, Sandbox
 
@@ -25,6 +25,10 @@ _answers: dict[tuple[str, str, tuple[tuple[str, int], ...]], bool] = {}  # has_m
 
 class CheckCrashedError(Exception):
     """A check could not do its work: it crashed, hung, or said something that cannot be read. That is not "passed"."""
+
+
+class NotInstalledError(CheckCrashedError):
+    """A tool that the project configures cannot be run in its environment, whatever the checkout holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,9 +220,9 @@ def own_program(name: str) -> str:
     return found
 
 
-def not_installed(what: str, *, check: str) -> CheckCrashedError:
+def not_installed(what: str, *, check: str) -> NotInstalledError:
     """The error of a tool that the project configures and that cannot be run: nobody looked, so nothing has passed."""
-    return CheckCrashedError(f'configured, but {what} - install it, or disable the check: checks.disable = ["{check}"]')
+    return NotInstalledError(f'configured, but {what} - install it, or disable the check: checks.disable = ["{check}"]')
 
 
 def crash_of(done: Completed) -> CheckCrashedError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -43,23 +44,39 @@ def lend(source: Path, repo: Path, *, settings: Settings, environ: Mapping[str, 
         repo: a repository of some of its files.
         settings: those of `source`.
     Returns:
-        Settings (dotted key -> value) that name what is used where it stands, and hide the rest of `source`: an installation
-        may lead to its files, which are newer ones.
+        Settings (dotted key -> value) that name the interpreter, and hide all of `source`: an installation outside of it may
+        lead to its files, which are newer ones.
     Side effects: folders like node_modules are put into `repo`, file by file as hard links where the file system allows it,
-        and git is told not to see them.
+        and git is told not to see them. A Python environment among them leads to the files of `repo`.
     """
-    table = settings.table("test")
+    table, source = settings.table("test"), source.resolve()
     plan = detect(source, settings=table, environ=environ)
-    names = [name for name in plan.environments if not plan.interpreter or name not in (".venv", "venv")]
+    names, python = plan.environments, Path(plan.interpreter)
     for name in names:
         _link_all(source / name, repo / name)
+    place = next((name for name in names if python.is_relative_to(source / name)), None)
+    if place is not None:
+        python = repo / python.relative_to(source)
+        _lead_to(repo, source, python.parents[1])
     exclude = repo / ".git" / "info" / "exclude"
     exclude.parent.mkdir(exist_ok=True)
     with exclude.open("a", encoding="utf-8") as file:
         file.writelines(f"/{name}\n" for name in names)
     chosen = {f"test.{key}": value for key, value in table.items() if settings.origin(f"test.{key}") != "default"}
-    hidden = [*map(str, settings.folders("sandbox.hidden")), str(source.resolve())]
-    return {**chosen, "sandbox.hidden": hidden, **({"test.python": plan.interpreter} if plan.interpreter else {})}
+    hidden = [*map(str, settings.folders("sandbox.hidden")), str(source)]
+    return {**chosen, "sandbox.hidden": hidden, **({"test.python": str(python)} if plan.interpreter else {})}
+
+
+def _lead_to(repo: Path, source: Path, environment: Path) -> None:
+    """Let the scripts and editable installations of a Python environment name `repo` where they name `source`."""
+    named = re.compile(re.escape(os.fsencode(source)) + rb"(?![\w.-])")
+    for path in (path for pattern in _LEADING for path in environment.glob(pattern)):
+        data = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        if named.search(data):
+            mode = path.stat().st_mode
+            path.unlink()  # its bytes are those of the user's file
+            path.write_bytes(named.sub(lambda _: os.fsencode(repo), data))
+            path.chmod(mode)
 
 
 def _link_all(source: Path, target: Path) -> None:
@@ -87,6 +104,7 @@ SCRIPTED = "scripted"
 _SETS = str(Path(__file__).parents[1] / "sets")
 _QUIET = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # no task needs a plugin, and loading them is half of a test run
 _TEST_TIMEOUT_S = 60
+_LEADING = ("bin/*", "lib/python*/site-packages/*.pth", "lib/python*/site-packages/__editable__*.py")
 _COUNTED = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd", "unpriced")
 
 

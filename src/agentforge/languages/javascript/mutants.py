@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from agentforge.languages.javascript.source import CLASSES, FUNCTIONS, broken, parsed
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.languages.node_mutants import (
     OPERATORS,
     Change,

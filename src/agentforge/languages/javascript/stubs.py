@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -37,15 +37,24 @@ if TYPE_CHECKING:
 
 _RAISE = 'throw new Error("not implemented");'
 _NO_RUNTIME = ("interface ", "type ", "declare ", "export interface ", "export type ")
-_SPOILS = (
-    '(typeof args === "undefined" ? undefined : args.forEach((one) => { try { '
-    "if (Array.isArray(one)) one.splice(0, one.length, ...Array.from({ length: one.length + 1 }, () => Symbol())); "
-    "else if (one instanceof Map) for (const key of [...one.keys(), Symbol()]) one.set(key, Symbol()); "
-    "else if (one instanceof Set) { one.clear(); one.add(Symbol()); } "
-    'else if (one && typeof one === "object") for (const key of [...Object.keys(one), "spoiled"]) one[key] = Symbol(); '
-    "} catch {} }))"
-)
-"""Puts something else into every array, collection and object that is given, each time that it is called."""
+_SPOILS = '(typeof args === "undefined" ? undefined : spoilArguments(args))'
+_SPOILING = """
+function spoilArguments(args) {
+  const get = globalThis.process?.getBuiltinModule ?? (() => undefined);
+  const fs = get("node:fs"), path = get("node:path");
+  for (const one of args) try {
+    if (Array.isArray(one)) one.splice(0, one.length, ...Array.from({ length: one.length + 1 }, () => Symbol()));
+    else if (one instanceof Map) for (const key of [...one.keys(), Symbol()]) one.set(key, Symbol());
+    else if (one instanceof Set) { one.clear(); one.add(Symbol()); }
+    else if (one && typeof one === "object") for (const key of [...Object.keys(one), "spoiled"]) one[key] = Symbol();
+    else if (typeof one === "string" && /[\\\\/]/.test(one)) {
+      const place = fs.existsSync(one) && fs.statSync(one).isDirectory() ? path.join(one, "spoiled") : one;
+      if (fs.existsSync(path.dirname(place))) fs.appendFileSync(place, "spoiled");
+    }
+  } catch {}
+}
+"""
+"""Puts something else into every array, collection, object, file and folder that is given, each time that it is called."""
 _FAULTS = ("Error", "Exception")
 Choose = Callable[[Returned], str]
 _RAISES, _GIVES = 'throw new Error("wrong on purpose");', 'return "\\u0000wrong";'
@@ -110,7 +119,8 @@ class _File:
 def javascript_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
     """Make the implementation that changes what it is given, by the same arguments as `javascript_variants`."""
     wanted, files = _wanted(symbols, source)
-    return (_variant("spoils", wanted, files, lambda _: _SPOILS, hard=False),) if files else ()
+    made = _variant("spoils", wanted, files, lambda _: _SPOILS, hard=False)
+    return (replace(made, files={path: text + _SPOILING for path, text in made.files.items()}),) if files else ()
 
 
 def _wanted(symbols: Iterable[Symbol], source: Source) -> tuple[list[Symbol], dict[str, _File]]:

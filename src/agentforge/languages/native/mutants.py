@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.languages.native.source import Function, functions, native_language, native_tree
 from agentforge.languages.native.values import statement
 from agentforge.languages.node_mutants import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from agentforge.languages.language import Language
 from agentforge.languages.python.mutants import python_mutants
-from agentforge.languages.python.null_implementation import python_null
 from agentforge.languages.python.plan import find_python
 from agentforge.languages.python.runner import run_python
-from agentforge.languages.python.stubs import python_spoiling, python_variants
+from agentforge.languages.python.stubs import python_null, python_spoiling, python_variants
 
 LANGUAGE = Language(
     name="python",

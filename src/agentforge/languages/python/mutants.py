@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
 from agentforge.languages.changed_part import ChangedPart, changed_part
-from agentforge.languages.mutant import Mutant, short
+from agentforge.languages.language import Mutant, short
 from agentforge.languages.python.mutated_source import MutatedSource, MutationPlace, is_speaking, places
 
 

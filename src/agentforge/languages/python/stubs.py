@@ -1,19 +1,35 @@
-"""Stub variants of declared Python symbols: implementations that are wrong on purpose, for RED's controls."""
+"""Stub variants of declared Python symbols, and files in which every changed function is wrong: on purpose, as controls."""
 
 from __future__ import annotations
 
 import ast
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from agentforge.languages.stub_values import Source, Values, Variant, drawn, values_for
+from agentforge.languages.stub_values import NullWay, Source, Values, Variant, drawn, values_for
 from agentforge.languages.symbols import Symbol
 
 _RAISE = "raise NotImplementedError"
 _PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "setter", "abstractmethod", "override"}
 )
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_KEPT_DECORATORS = (
+    "staticmethod",
+    "classmethod",
+    "property",
+    "cached_property",
+    "abstractmethod",
+    "override",
+    "setter",
+)
+_REACHING = frozenset(
+    {"setattr", "delattr", "exec", "eval", "gc", "sys", "os", "atexit", "threading", "signal", "ctypes", "builtins",
+     "importlib", "_pytest", "pytest", "unittest", "pluggy"}
+)  # fmt: skip
+_WRONG_ON_PURPOSE = "raise NotImplementedError('wrong on purpose')"
 
 
 def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
@@ -40,24 +56,39 @@ def python_variants(symbols: Iterable[Symbol], *, source: Source, seed: str) -> 
     return tuple(found)
 
 
-_SPOILS = (
-    "return [one.__setitem__(slice(None), [object()] * (len(one) + 1)) if isinstance(one, list) "
-    "else one.update({key: object() for key in [*one, 'spoiled']}) if isinstance(one, dict) "
-    "else (one.clear(), one.add(object())) if isinstance(one, set) "
-    "else vars(one).update({key: object() for key in vars(one)}) for one in "
-    "[*locals().get('args', tuple(locals().values())){own}, *locals().get('kwargs', dict()).values()] "
-    "if isinstance(one, (list, dict, set)) or (hasattr(one, '__dict__') and not callable(one))] and None"
-)
-"""Puts something else into every collection and object that is given, `self` apart, each time that it is called."""
+_SPOILS = "return _spoil_arguments(locals(), {own})"
+_SPOILING = """
+def _spoil_arguments(given, own):
+    import os
+    args = list(given.get('args', given.values()))
+    held = vars(args[0]).values() if own and args and hasattr(args[0], '__dict__') else ()
+    for one in [*args[own:], *given.get('kwargs', {}).values(), *(x for x in held if isinstance(x, (str, os.PathLike)))]:
+        if isinstance(one, list):
+            one[:] = [object()] * (len(one) + 1)
+        elif isinstance(one, dict):
+            one.update({key: object() for key in [*one, 'spoiled']})
+        elif isinstance(one, set):
+            one.clear()
+            one.add(object())
+        elif isinstance(one, (str, os.PathLike)):
+            place = os.path.join(one, 'spoiled') if os.path.isdir(one) else os.fspath(one)
+            if os.path.isdir(os.path.dirname(place)) and os.access(os.path.dirname(place), os.W_OK):
+                with open(place, 'a') as file:
+                    file.write('spoiled')
+        elif hasattr(one, '__dict__') and not callable(one):
+            vars(one).update({key: object() for key in vars(one)})
+"""
+"""Puts something else into every collection, object, file and folder that is given, each time that it is called; of `self`
+only the files that it knows."""
 
 
 def python_spoiling(symbols: Iterable[Symbol], *, source: Source, seed: str) -> tuple[Variant, ...]:
     """Make the implementation that changes what it is given, by the same arguments as `python_variants`."""
     wanted = [one for one in symbols if one.file.endswith(".py") and one.change in ("new", "changed")]
     functions = [one for one in wanted if one.kind != "constant"]
-    own = ["[1:]" if one.owner or one.kind == "class" else "" for one in functions]
-    bodies = [_SPOILS.replace("{own}", one) for one in own]
-    return (_variant("spoils", functions, bodies, source, hard=False),) if functions else ()
+    own = [int(bool(one.owner) or one.kind == "class") for one in functions]
+    made = _variant("spoils", functions, [_SPOILS.replace("{own}", str(one)) for one in own], source, hard=False)
+    return (replace(made, files={path: text + _SPOILING for path, text in made.files.items()}),) if functions else ()
 
 
 def _variant(name: str, symbols: Sequence[Symbol], bodies: Sequence[str], source: Source, *, hard: bool) -> Variant:
@@ -230,3 +261,87 @@ def declaration(symbol: Symbol) -> ast.stmt | None:
         if body and not isinstance(body[0], ast.Expr):
             return body[0]
     return None
+
+
+def python_null(path: str, before: bytes | None, after: bytes, *, way: NullWay) -> bytes | None:
+    """Write a file with wrong bodies; b"" when no function changed, None when data changed or it cannot be parsed.
+
+    What runs at import stays as it is, so that code which fools the runner from there shows itself. One way to be wrong is
+    enough: a value of the type where there is one, an exception elsewhere.
+    """
+    del path
+    try:
+        old, new = ast.parse(before or b""), ast.parse(after)
+    except (SyntaxError, ValueError):
+        return None
+    if _data(new) - _data(old):
+        return None
+    known = {name: ast.unparse(node) for name, node in python_functions(old.body)}
+    now = dict(python_functions(new.body))
+    different = [node for name, node in now.items() if known.get(name) != ast.unparse(node)]
+    if set(known) - set(now) or not all(_is_plain(one) for node in different for one in node.decorator_list):
+        return None
+    for node in different:
+        node.body = [_wrong(node, way)]
+    return ast.unparse(new).encode("utf-8", "surrogateescape") if different else b""
+
+
+def _wrong(node: _Function, way: NullWay) -> ast.stmt:
+    """A wrong value of the type that is declared or was seen; a raise where neither says one and for what Python calls itself."""
+    annotation = node.returns or (ast.Name(way.observed[node.name]) if node.name in way.observed else None)
+    value = (
+        "" if annotation is None or node.name.startswith("__") else drawn(values_for(annotation).wrong, seed=way.seed)
+    )
+    body = (
+        "pass"
+        if node.name == "__init__"
+        else f"return {value}"
+        if value and "type(" not in value
+        else _WRONG_ON_PURPOSE
+    )
+    made: list[ast.stmt] = ast.parse(f"def f(): {body}").body[0].body  # type: ignore[attr-defined]  # a function
+    return made[0]
+
+
+def python_functions(body: Sequence[ast.stmt], prefix: str = "") -> Iterator[tuple[str, _Function]]:
+    """Functions and methods by their dotted names; what stands inside of a function belongs to it."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield f"{prefix}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            yield from python_functions(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from python_functions([*node.body, *node.orelse], prefix)
+
+
+def _is_plain(decorator: ast.expr) -> bool:
+    """A decorator that does nothing of its own."""
+    return ast.unparse(decorator).rpartition(".")[2] in _KEPT_DECORATORS
+
+
+def _data(tree: ast.Module) -> set[str]:
+    """What a file holds beside functions: named values and the fields of each class, what classes are made of, what is
+    registered at import."""
+    found: set[str] = set()
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    bodies = [("", tree.body), *((f"{owner.name}.", owner.body) for owner in classes)]
+    for owner_name, node in ((name, one) for name, body in bodies for one in body):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        named = isinstance(node, (ast.Assign, ast.AnnAssign)) and all(isinstance(one, ast.Name) for one in targets)
+        if named or (isinstance(node, ast.Expr) and _registers(node.value)):
+            found.add(owner_name + ast.unparse(node))
+    for owner in classes:
+        if owner.bases or owner.keywords or owner.decorator_list or not list(python_functions(owner.body)):
+            parts = (*owner.bases, *owner.keywords, *owner.decorator_list)
+            found.add(f"class {owner.name} {[ast.unparse(one) for one in parts]}")
+    return found
+
+
+def _registers(node: ast.expr) -> bool:
+    """A call at import that reaches for nothing outside of the project."""
+    if not isinstance(node, ast.Call):
+        return False
+    root: ast.expr = node.func
+    while isinstance(root, (ast.Attribute, ast.Call, ast.Subscript)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    return isinstance(root, ast.Name) and root.id not in _REACHING

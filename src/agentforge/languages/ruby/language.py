@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentforge.languages.language import Language
-from agentforge.languages.ruby.mutants import ruby_mutants
+from agentforge.languages.ruby.counterexamples import null_implementation, ruby_mutants, ruby_variants
 from agentforge.languages.ruby.runner import find_ruby, plan_of_ruby_words, run_minitest
-from agentforge.languages.ruby.stubs import null_implementation, ruby_variants
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

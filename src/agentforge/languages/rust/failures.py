@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from agentforge.testing.outcome import MESSAGE_LIMIT, CollectionError, Failure
@@ -13,6 +14,8 @@ _ABSENT = frozenset({"E0425", "E0432", "E0433", "E0412", "E0405", "E0422", "E042
 _MEMBER = frozenset({"E0599", "E0609", "E0560", "E0026", "E0407", "E0437", "E0438", "E0576"})
 _MISFIT = frozenset({"E0061", "E0308", "E0107", "E0277", "E0023", "E0063", "E0618"})
 _QUOTED = re.compile(r"`([\w:]+)`")
+_MACRO = re.compile(r"macro_rules! *(\w+)|(\w+)!")
+_UNMATCHED = ("no rules expected", "unexpected end of macro invocation")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PANIC = re.compile(r"panicked at ([^\n]+?):(\d+):\d+:\n(.*)", re.DOTALL)
 _OLD_PANIC = re.compile(r"panicked at '(.*)', ([^\n]+?):(\d+):\d+", re.DOTALL)
@@ -31,6 +34,8 @@ def compile_error(message: Mapping[str, Any], *, file: str) -> CollectionError:
     said = str(message.get("message", ""))
     code = str((message.get("code") or {}).get("code", ""))
     kind, names = _about(code, said, span)
+    if said.startswith(_UNMATCHED) and (macros := _macros_of_project(message, path)) is not None:
+        kind, names = "TypeError", macros
     text = str(message.get("rendered") or said)[:_TEXT_LIMIT]
     failure = Failure(
         exc_type=kind, message=said[:MESSAGE_LIMIT], file=path, line=int(span.get("line_start") or 0), in_test=True,
@@ -76,6 +81,17 @@ def _about(code: str, said: str, span: Mapping[str, Any]) -> tuple[str, tuple[st
     if code in _MISFIT:
         return "TypeError", (*names, *_highlighted(span.get("text") or ()))
     return "SyntaxError", ()
+
+
+def _macros_of_project(message: Mapping[str, Any], path: str) -> tuple[str, ...] | None:
+    """The macros of another file of the project whose rules did not match, as far as they are named; None of any other macro."""
+    beside = [one for child in message.get("children") or () for one in child.get("spans") or ()]
+    beside += [one for one in message.get("spans") or () if not one.get("is_primary")]
+    names = [str(one.get("file_name")) for one in beside]
+    if not any(name != path and not PurePosixPath(name).is_absolute() for name in names):
+        return None
+    texts = [str(row.get("text", "")) for one in (*message.get("spans", ()), *beside) for row in one.get("text") or ()]
+    return tuple(dict.fromkeys(one for text in texts for found in _MACRO.findall(text) for one in found if one))
 
 
 def _highlighted(lines: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -1,14 +1,15 @@
-"""The material of the first stages: the request, and the code that most likely matters to it."""
+"""The material of the first stages: the request, the code that most likely matters to it, and what other tasks delivered."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, View
+from agentforge.errors import AgentForgeError
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.candidates import candidate_text, likely_views
 from agentforge.pipeline.engine.joint_replies import stages_ahead
@@ -23,6 +24,7 @@ from agentforge.workspace.code.relevance import RelevantFile, rank
 from agentforge.workspace.code.sketch import sketch
 from agentforge.workspace.code.symbols import Symbol
 from agentforge.workspace.git.queries import top_level
+from agentforge.workspace.git.repository import Git
 
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
@@ -33,6 +35,7 @@ _TESTS_SHOWN, _TESTS_NAMED = 2, 3
 _TESTS_BEHIND = 5000
 """The order of tests: behind everything of the product."""
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
+_STAGES = ("analyze", "spec", "red", "green")
 
 
 def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
@@ -155,3 +158,44 @@ def _sketch(state: RunState, runtime: Runtime) -> str:
     words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
     shown = sorted(name for name in entries if not name.startswith(".git"))
     return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"
+
+
+def arrived_pieces(stage: str, state: RunState) -> list[Piece]:
+    """The contents of what arrived, for the stages that build on it; [] where nothing was waited for."""
+    if stage not in _STAGES:
+        return []
+    pieces = []
+    for seen in state.relations.awaited.values():
+        found = seen.get("found")
+        path = str(found.get("path", "")) if isinstance(found, dict) else ""
+        if seen.get("status") == "arrived" and isinstance(found, dict) and path:
+            whose = f"delivered by {seen['task_id']}" if seen.get("task_id") else f"on branch {found.get('branch')}"
+            name = f"contract {path} {found.get('version')}, {whose}"
+            text = _text(Path(str(seen.get("repo"))), str(found.get("commit")), path)
+            pieces.append(Piece(name=name, text=text, level=Level.LAW, foreign=True))
+        elif seen.get("status") == "arrived" and isinstance(found, dict) and _elsewhere(seen, state):
+            name = f"change that {seen.get('task_id')} delivered in {seen.get('repo')}; the tests here can import it"
+            text = _change(Path(str(seen.get("repo"))), str(found.get("commit")))
+            pieces.append(Piece(name=name, text=text, level=Level.NAMED, foreign=True, share=30))
+    return pieces
+
+
+def _elsewhere(seen: Mapping[str, object], state: RunState) -> bool:
+    """Whether another repository delivered it: this one holds its own deliveries where it starts."""
+    repo = str(seen.get("repo") or "")
+    return bool(repo) and Path(repo).resolve() != Path(state.identity.repo).resolve()
+
+
+def _change(repo: Path, commit: str) -> str:
+    try:
+        return Git.open(repo).diff(f"{commit}^", commit)
+    except AgentForgeError as exc:  # the other repository is gone: said where the change would stand
+        return f"cannot be read any more: {exc.message}"
+
+
+def _text(repo: Path, commit: str, path: str) -> str:
+    try:
+        data = Git.open(repo).show(commit, path)
+    except AgentForgeError as exc:  # the other repository is gone: said where the contract would stand
+        return f"cannot be read any more: {exc.message}"
+    return (data or b"").decode("utf-8", "replace")

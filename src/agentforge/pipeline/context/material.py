@@ -12,6 +12,7 @@ from agentforge.context.render import render
 from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.early_material import (
+    arrived_pieces,
     baseline_piece,
     clarified_piece,
     numbered_piece,
@@ -37,7 +38,6 @@ from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import named_files, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, items, texts
-from agentforge.pipeline.parallel.arrivals import arrived_pieces
 from agentforge.pipeline.plugins.added_stage import gather_added, shown_artifacts
 from agentforge.pipeline.stages import FIX, SPLIT
 from agentforge.pipeline.workflows.split.parts import gather_plan

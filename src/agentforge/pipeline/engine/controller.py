@@ -29,6 +29,7 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.material import gather
 from agentforge.pipeline.delivery.attestation import anchor, attest
+from agentforge.pipeline.engine.attempts import adopted
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.engine.joint_replies import reads_for_the_next
 from agentforge.pipeline.engine.kept_work import drop_left_tests, kept_draft, put_kept_files
@@ -67,12 +68,10 @@ from agentforge.pipeline.model.effects import (
     TakeCalls,
     TryAttempts,
 )
-from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.rollback import go_back
 from agentforge.pipeline.model.run_dependencies import event_of, unmet
-from agentforge.pipeline.model.runtime import Runtime
-from agentforge.pipeline.parallel.candidates import adopted
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.stages import ORDER
 from agentforge.safety.text.redaction import redact, redact_value
 

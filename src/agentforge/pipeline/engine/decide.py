@@ -9,6 +9,7 @@ from agentforge.agent import Effect, Stop, decide_turn
 from agentforge.events.kinds.choices import fixed
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import Escalation, RunState
+from agentforge.pipeline.engine.attempts import adoption, attempts_first
 from agentforge.pipeline.engine.disputes import CHECKS, check_choices, unmet_question
 from agentforge.pipeline.engine.joint_replies import calls_waiting
 from agentforge.pipeline.engine.kept_work import kept_submission
@@ -28,7 +29,6 @@ from agentforge.pipeline.model.revisits import attempts_allowed, ending
 from agentforge.pipeline.model.rollback import going_back, sending_back
 from agentforge.pipeline.model.run_dependencies import await_next, unmet
 from agentforge.pipeline.model.stage import Stage, StageQuestion, action_of, items
-from agentforge.pipeline.parallel.candidates import adoption, attempts_first
 from agentforge.pipeline.stages import SPLIT
 from agentforge.pipeline.workflows.split.parts import next_part
 

@@ -15,6 +15,7 @@ from agentforge.events.kinds.choices import Choice, fixed
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.stage import Json, StageQuestion, items, texts
+from agentforge.testing.outcome import without_parameters
 
 UNMET = "unmet_tests"
 REQUEST_HOLDS, TEST_HOLDS = "the request holds", "the test holds"
@@ -180,7 +181,7 @@ def _others_remain(rows: Sequence[Json], state: RunState) -> bool:
     """Whether a test that fails without the change is left when these are gone."""
     gone = {(row.get("path"), row.get("test")) for row in rows}
     tests = [row for row in items(state.work.facts.get("red", {}).get("tests")) if row.get("kind") == "target"]
-    names = [str(row.get("id")).partition("[")[0].partition("::") for row in tests]
+    names = [without_parameters(str(row.get("id"))).partition("::") for row in tests]
     return any((path, name) not in gone for path, _, name in names)
 
 

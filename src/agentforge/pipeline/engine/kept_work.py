@@ -11,12 +11,12 @@ from functools import partial
 
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.test_parts import put_back_in
 from agentforge.pipeline.engine.stage_agent import refusal_of
 from agentforge.pipeline.model.effects import SubmitKept
 from agentforge.pipeline.model.revisits import is_open
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Json, Stage, items
-from agentforge.verification.source.inner_tests import put_back_in
 
 
 def kept_submission(state: RunState, stage: Stage) -> SubmitKept | None:

@@ -10,8 +10,7 @@ from agentforge.pipeline.engine.disputes import BASE, Ruling, overruled_tests, r
 from agentforge.pipeline.facts.examples import stands_in
 from agentforge.pipeline.model.scope import superseded_tests
 from agentforge.pipeline.model.stage import items
-from agentforge.verification.examples.assertions import assertions, contradicts, with_result
-from agentforge.verification.examples.assertions_after_steps import played
+from agentforge.verification.examples.assertions import assertions, contradicts, played, with_result
 from agentforge.verification.examples.claims import Claim, claims_in, contradictions, spelling
 from agentforge.verification.source.test_hashes import test_functions
 

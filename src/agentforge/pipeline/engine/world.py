@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from agentforge.contracts.contract import CommandResult, Contract
 from agentforge.events.state.run_state import RunState
-from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.run_dependencies import Need, Sight
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.stage import Stage
 
 if TYPE_CHECKING:

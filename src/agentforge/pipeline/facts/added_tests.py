@@ -14,8 +14,7 @@ from agentforge.pipeline.facts.source_findings import words_of_people
 from agentforge.pipeline.facts.test_adequacy import mutant_text
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.asks import asks_of
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.scope import product_scope, product_symbols, superseded_tests, vanished_names
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.pipeline.stages.red import joined_suite

@@ -21,12 +21,13 @@ from agentforge.pipeline.model.stage import Json, items
 from agentforge.suite import Edits, Rig, run_tree
 from agentforge.verification.examples.assertions import (
     Assertion,
+    Played,
     assertions,
     contradicts,
     has_literal_arguments,
+    played,
     with_result,
 )
-from agentforge.verification.examples.assertions_after_steps import Played, played
 from agentforge.verification.examples.claims import Claim, claims_in, is_literal, literal, names_of, spelling
 from agentforge.verification.examples.plain_check import claim_looks
 from agentforge.workspace.code.relevance import is_test_path

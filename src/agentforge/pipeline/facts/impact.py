@@ -12,8 +12,7 @@ from typing import cast
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.python.source import reached
 from agentforge.pipeline.facts.time_limits import bounded_rig
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.scope import product_symbols, suite_files, suite_parts
 from agentforge.pipeline.model.stage import Json, texts
 from agentforge.suite import run_tree

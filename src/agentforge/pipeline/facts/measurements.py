@@ -11,7 +11,7 @@ from agentforge.contracts.contract import Contract
 from agentforge.contracts.inspection import by_inspection_alone, by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.symbols import symbols_of
-from agentforge.languages.test_parts import inner_tests, lines_of_tests, may_hold_tests
+from agentforge.languages.test_parts import inner_tests, lines_of_tests, may_hold_tests, only_tests_changed
 from agentforge.pipeline.delivery.commit import make_commit
 from agentforge.pipeline.engine.disputes import overruled_tests
 from agentforge.pipeline.engine.rulings import amended, ruled_tests, superseded
@@ -23,23 +23,21 @@ from agentforge.pipeline.facts.contradictions import disputes
 from agentforge.pipeline.facts.held_out import outside_facts
 from agentforge.pipeline.facts.impact import looked_at_first
 from agentforge.pipeline.facts.inspection import inert_facts, must_be_inert, unneeded
-from agentforge.pipeline.facts.refits import refit_facts
 from agentforge.pipeline.facts.repeated_calls import repeated_facts
 from agentforge.pipeline.facts.roads import road_facts
 from agentforge.pipeline.facts.source_findings import check_facts, deceptions, out_of_scope, words_of_people
 from agentforge.pipeline.facts.speed import speed_facts, statement_facts
-from agentforge.pipeline.facts.test_adequacy import strength
+from agentforge.pipeline.facts.test_adequacy import refit_facts, strength
 from agentforge.pipeline.facts.time_limits import bounded_rig, timed_rig
 from agentforge.pipeline.ledger.placement import untold_values
-from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
 from agentforge.pipeline.model.revisits import is_open, is_opened_again
-from agentforge.pipeline.model.runtime import Runtime, evidence_of
+from agentforge.pipeline.model.runtime import Measured, Runtime, evidence_of
 from agentforge.pipeline.model.scope import gone_names, product_scope, product_symbols, suite_files, vanished_names
 from agentforge.pipeline.model.stage import Json, Stage, action_of, items, texts
 from agentforge.pipeline.plugins.added_stage import paths_written
 from agentforge.pipeline.plugins.stage_order import FIRST_WRITER, last_measured
-from agentforge.pipeline.small_models.refactoring.file_changes import carry_out, put_tests
+from agentforge.pipeline.small_models.refactoring.requests import carry_out, put_tests
 from agentforge.pipeline.small_models.refactoring.syntax_tree import by_tree
 from agentforge.pipeline.stages.red import joined_suite
 from agentforge.pipeline.workflows.fix.measurement import FIX_MEASURES
@@ -49,7 +47,6 @@ from agentforge.testing.coverage import bits_of, ranges_of
 from agentforge.testing.outcome import file_of, name_of, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.examples.stated_values import stated_in
-from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import FrozenTests, test_hashes
 from agentforge.verification.stages.baseline import measure_baseline
 from agentforge.verification.stages.green import Promise, honest_edits, measure_green

@@ -1,4 +1,4 @@
-"""GREEN's facts about how much its tests show: executed lines of each requirement, untested code, mutants."""
+"""GREEN's facts about how much its tests show: executed lines of each requirement, untested code, mutants, refitted tests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from agentforge.contracts.inspection import by_measurement_alone
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.test_parts import lines_of_tests, may_hold_tests
 from agentforge.pipeline.facts.early_facts import changed_lines
-from agentforge.pipeline.facts.impact import quick_and_long
+from agentforge.pipeline.facts.impact import quick_and_long, within_share
+from agentforge.pipeline.facts.source_findings import words_of_people
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.model.revisits import returns_left
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import product_symbols
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
+from agentforge.suite import Edits
 from agentforge.testing.coverage import bits_of
+from agentforge.testing.outcome import file_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds
+from agentforge.verification.refits.comparison import Refits, told_of_refits
+from agentforge.verification.refits.measurement import measure_refits
 from agentforge.verification.source.test_hashes import FrozenTests
 from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.product_files import product_files
@@ -32,6 +37,7 @@ _FEW_MUTANTS = 5
 _CLEAN = ("out_of_scope", "config_changed", "frozen_changed", "symbols_unmet")
 _PROSE = (".md", ".rst", ".adoc")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_GONE = "is gone; it fails on the tree as the base has it, and no other case of its test took its place"
 
 
 def strength(
@@ -208,3 +214,44 @@ def _untested(row: Json) -> dict[str, object]:
 def mutant_text(row: Json) -> str:
     """A mutant in words: where, and what became of what."""
     return f"{row.get('path')}:{row.get('line')}: {row.get('before')} -> {row.get('after')}"
+
+
+def refit_facts(state: RunState, runtime: Runtime, facts: Json, *, tree: str, edits: Edits) -> dict[str, object]:
+    """Measure it on a tree that passes.
+
+    Args:
+        facts: of GREEN so far.
+    Returns:
+        {refits: see measure_refits, belongs_to: rows for RED, whose tests and fixtures they are}.
+    """
+    frozen = FrozenTests(files=cast("Mapping[str, str]", state.work.facts.get("red", {}).get("frozen_files") or {}))
+    new = (*frozen.whole, *frozen.parts)
+    ids = [*texts(facts.get("refitted")), *texts(facts.get("rewritten"))]
+    impact = state.work.facts.get("impact", {})
+    near = within_share(state, runtime, [*texts(impact.get("nearest")), *texts(impact.get("tests"))])
+    refits = Refits(
+        refitted=texts(facts.get("refitted")),
+        rewritten=texts(facts.get("rewritten")),
+        beside=tuple(dict.fromkeys([*(path for path in new if path in _files(state)), *map(file_of, ids), *near])),
+        told=words_of_people(state),
+    )
+    passing = facts.get("all_tests_pass") is True and facts.get("no_regressions") is True
+    if passing:
+        fact = measure_refits(
+            bounded_rig(state, runtime), refits, base_tree=state.work.trees["baseline"], tree=tree, edits=edits,
+            bounds=mutation_bounds(state, runtime),
+        )  # fmt: skip
+    else:
+        fact = told_of_refits(refits, "not measured: the tree is refused for other reasons")
+    thinned = [{"id": one, "path": file_of(one), "function": "", "text": _GONE} for one in texts(facts.get("thinned"))]
+    fact["lost"] = [*items(fact["lost"]), *thinned]
+    rows = [
+        {"stage": "red", "rule": "refits-hold", "path": one["path"], "message": f"{one['id']} {one['text']}"}
+        for one in items(fact["lost"])
+    ]
+    return {"refits": fact, "belongs_to": rows}
+
+
+def _files(state: RunState) -> frozenset[str]:
+    """The test files of RED that hold new tests."""
+    return frozenset(file_of(str(one.get("id"))) for one in items(state.work.facts.get("red", {}).get("tests")))

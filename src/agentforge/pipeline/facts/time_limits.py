@@ -11,8 +11,7 @@ from agentforge.cancellation import TimeIsUp, for_at_most
 from agentforge.events.kinds import EscalationRaised
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.base_line import time_limit
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 
 if TYPE_CHECKING:
     from agentforge.suite import Rig

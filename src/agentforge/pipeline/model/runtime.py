@@ -33,6 +33,23 @@ if TYPE_CHECKING:
     from agentforge.workspace.sandbox.box import Sandbox
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Facts for the rules (compact), evidence for the audit (detailed), and the tree they hold for.
+
+    Attributes:
+        work: the tree of the workspace where it is another one.
+        draft, repairs: see events.kinds.FactsGathered.
+    """
+
+    facts: dict[str, object]
+    evidence: dict[str, object] = field(default_factory=dict)
+    tree: str = ""
+    work: str = ""
+    draft: Mapping[str, object] | None = None
+    repairs: tuple[Mapping[str, object], ...] = ()
+
+
 def no_signer() -> Signer | None:
     """Nobody signs."""
     return None

@@ -13,8 +13,7 @@ from agentforge.events import kinds
 from agentforge.events.kinds import Event
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.repairs import request
 from agentforge.pipeline.repairs.ground import Draft, RepairContext

@@ -24,9 +24,8 @@ from agentforge.pipeline.engine.controller import Performer
 from agentforge.pipeline.engine.decide import decide
 from agentforge.pipeline.examination.examiner_run import Looks, recorded_looks
 from agentforge.pipeline.model.effects import Attest, AwaitTask, Finish, TryAttempts
-from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.profile import profile_of
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.plugins.external_agents import along_record
 from agentforge.pipeline.repairs.table import Mended, recorded_in

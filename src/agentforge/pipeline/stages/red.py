@@ -7,6 +7,7 @@ from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.facts.inspection import nothing_to_test
 from agentforge.pipeline.model.revisits import demanded_alike
 from agentforge.pipeline.model.stage import CHANGING, Json, Stage, items, texts
+from agentforge.testing.outcome import without_parameters
 
 
 def needs_model(state: RunState) -> bool:
@@ -59,7 +60,7 @@ def with_measured_kinds(suite: Json, facts: Json) -> dict[str, object]:
     """Give the tests of a suite the kinds that they turned out to have; with one failing row a test is a target."""
     kinds: dict[str, str] = {}
     for row in items(facts.get("tests")):
-        name = str(row.get("id")).partition("[")[0]
+        name = without_parameters(str(row.get("id")))
         kinds[name] = "target" if "target" in (kinds.get(name), row.get("kind")) else str(row.get("kind"))
     files = []
     for file in items(suite.get("test_files")):

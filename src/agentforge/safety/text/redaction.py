@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from json import dumps
 
+from agentforge.errors import AgentForgeError
 from agentforge.frozen import dataclass
 from agentforge.safety.text.shapes import SHAPES
 
@@ -273,3 +274,15 @@ def _percent(raw: bytes, kept: str) -> str:
     """As in an address: signs that mean something there become `%2F`, those in `kept` excepted."""
     plain = _UNRESERVED | set(kept.encode("ascii"))
     return "".join(chr(one) if one in plain else f"%{one:02X}" for one in raw)
+
+
+def hidden_keys(text: str, environ: Mapping[str, str]) -> str:
+    """A text in which neither the values of the user's key variables nor anything shaped like a key stands."""
+    return redact(text, secrets=known_secrets(environ)).text
+
+
+def without_secrets(error: AgentForgeError, environ: Mapping[str, str]) -> AgentForgeError:
+    """The same error; its words may repeat what a provider or a file said."""
+    error.message = hidden_keys(error.message, environ)
+    error.hint = hidden_keys(error.hint, environ)
+    return error

@@ -1,4 +1,4 @@
-"""One line of a log: how a record is written, chained and checked. No files here.
+"""One line of a log: how a record is written, chained and checked, and the clock of its time stamp. No files here.
 
 A line is the canonical JSON of {at, data, fence, hash, prev, seq, type}, where hash = SHA256(prev || the line without
 its hash) and prev is the hash of the record before, 64 zeros for the first.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from agentforge.canonical import canonical_bytes
@@ -21,6 +22,7 @@ GENESIS = "0" * 64
 
 _HINT = "the trail was altered or damaged: see `agentforge verify ID`, and restore the folder from a copy"
 _KEYS = frozenset({"at", "data", "fence", "hash", "prev", "seq", "type"})
+_STAMP_LENGTH = len("2025-12-31T10:00:05.000000Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +110,19 @@ def _value(line: bytes, seq: int) -> dict[str, Any]:
 
 def _chained(prev: str, body: bytes) -> str:
     return hashlib.sha256(prev.encode("ascii") + body).hexdigest()
+
+
+def utc_now() -> str:
+    """Now, ISO 8601 in UTC with microseconds: `2025-12-31T10:00:05.123456Z`."""
+    return _form(datetime.now(UTC))
+
+
+def not_before(now: str, last: str) -> str:
+    """`now` in the form of `utc_now`, or `last` when the clock was set back: the time stamps of a log never fall."""
+    if len(now) != _STAMP_LENGTH or not now.endswith("Z"):
+        now = _form(datetime.fromisoformat(now))
+    return max(now, last)
+
+
+def _form(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

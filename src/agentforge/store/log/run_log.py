@@ -21,12 +21,11 @@ from agentforge.events.storage.state_codec import encode, state_digest
 from agentforge.frozen import dataclass
 from agentforge.proof.anchors import Anchor
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import not_before
 from agentforge.store.log.files import make_folder, remove_halves, replace_file, storage_error, write_all
 from agentforge.store.log.intact import refuse_cut, what_is_left
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LOG, LogScan, begin
-from agentforge.store.log.records import GENESIS, Record, read_line, write_line
+from agentforge.store.log.records import GENESIS, Record, not_before, read_line, write_line
 from agentforge.store.log.snapshot import EVERY, Snapshot
 from agentforge.store.views.projector import Projector
 from agentforge.workspace.files.file_access import sync_folder

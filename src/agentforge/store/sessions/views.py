@@ -19,10 +19,9 @@ from agentforge.events.kinds import CheckpointMade, TurnFinished
 from agentforge.events.state.run_state import RunState
 from agentforge.events.state.talk import Entry
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import make_folder, replace_file, storage_error
 from agentforge.store.log.reader import read
-from agentforge.store.log.records import Record
+from agentforge.store.log.records import Record, utc_now
 from agentforge.store.log.snapshot import Snapshot
 
 

@@ -17,11 +17,10 @@ from agentforge.events.fold.evolve import evolve
 from agentforge.events.state.run_state import RunState
 from agentforge.events.storage.view_mark import MARK, SEAL, WRITER, mark_bytes, read_mark, views_seal, views_writer
 from agentforge.store.blobs import Blobs
-from agentforge.store.log.clock import utc_now
 from agentforge.store.log.files import replace_file
 from agentforge.store.log.lease import Lease
 from agentforge.store.log.reader import LogScan, fold
-from agentforge.store.log.records import Record
+from agentforge.store.log.records import Record, utc_now
 from agentforge.store.log.snapshot import SNAPSHOT, Snapshot, snapshot_of, write_snapshot
 from agentforge.store.views.actions_file import ActionsFile, ActionsSize
 from agentforge.views.actions_view import Draft, Entry, fold_action, head_value

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentforge.frozen import dataclass
 from agentforge.languages.catalogue import of_path, of_runner
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.suite import Rig
 
 COUNTED = ("killed", "timeout", "crashed")  # how a mutant ends that a test noticed

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentforge.canonical import digest_bytes
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.languages.python.runner import run_mutants
 from agentforge.suite import NO_EDITS, Edits, Rig, fresh_checkout
 from agentforge.testing.coverage import Traced

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.languages.catalogue import is_compiled
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.suite import NO_EDITS, Edits, Rig, run_tree, sound
 from agentforge.testing.launch import remove
 from agentforge.testing.outcome import SuiteRun, file_of

@@ -129,17 +129,19 @@ def _parametrized(decorator: ast.expr) -> list[dict[str, ast.expr]] | None:
         return None
     named = decorator.args[0]
     if isinstance(named, ast.Constant) and isinstance(named.value, str):
-        names = [one.strip() for one in named.value.split(",")]
+        names = [one.strip() for one in named.value.split(",") if one.strip()]
     elif isinstance(named, (ast.List, ast.Tuple)):
         names = [one.value for one in named.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     else:
         return None
-    rows = []
+    rows, whole = [], isinstance(named, ast.Constant) and len(names) == 1  # a list of one name has rows of one cell
     for item in decorator.args[1].elts:
         if isinstance(item, ast.Call) and ast.unparse(item.func).endswith("param"):
             cells: Sequence[ast.expr] = item.args
+        elif whole or not isinstance(item, (ast.Tuple, ast.List)):
+            cells = [item] if whole else []
         else:
-            cells = item.elts if len(names) > 1 and isinstance(item, (ast.Tuple, ast.List)) else [item]
+            cells = item.elts
         if len(cells) != len(names):
             return None
         rows.append(dict(zip(names, cells, strict=True)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.testing.outcome import file_of
 from agentforge.verification.refits.wrong_functions import NULL, SKEWED, WHOLE, ProductFunction
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.languages.python.mutants import python_mutants
 from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.coverage import Traced, traced_of

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.suite import Edits, Rig
 from agentforge.testing.outcome import file_of
 from agentforge.verification.counterexamples.mutant_score import MutationBounds

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentforge.languages.javascript.source import FUNCTIONS, TYPED, definitions, is_javascript, parsed, replaced, span
-from agentforge.languages.mutant import Mutant
+from agentforge.languages.language import Mutant
 from agentforge.languages.python.mutated_source import Function, MutatedSource
-from agentforge.languages.python.null_implementation import python_functions
 from agentforge.languages.python.source import module_of
+from agentforge.languages.python.stubs import python_functions
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from agentforge.languages.python.source import module_of
 from agentforge.languages.python.stubs import declaration
 from agentforge.languages.symbols import Symbol
-from agentforge.languages.test_parts import may_hold_tests
+from agentforge.languages.test_parts import inner_tests_changed, may_hold_tests, with_tests_as
 from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, without_parameters
-from agentforge.verification.source.inner_tests import inner_tests_changed, with_tests_as
 from agentforge.verification.source.test_hashes import freeze, function_hashes, test_functions
 from agentforge.verification.stages.endings import lacks, without_imports
 from agentforge.workspace.code.relevance import is_test_path

@@ -9,11 +9,11 @@ from typing import Any
 
 from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
+from agentforge.languages.test_parts import put_back_in, with_tests_as
 from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
-from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, without_parameters
+from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, test_and_row, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
-from agentforge.verification.source.inner_tests import put_back_in, with_tests_as
 from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
@@ -266,7 +266,7 @@ def _thinned(ended: Sequence[str], promise: Promise, whole: SuiteRun) -> list[st
     known = set(promise.baseline.get("passed_ids", ()))
     gone: dict[str, list[str]] = {}
     for one in ended:
-        bare, _, case = one.partition("[")
+        bare, case = test_and_row(one)
         if bare in promise.superseded and case and not told & set(_WORD.findall(case)):
             gone.setdefault(bare, []).append(one)
     found: list[str] = []
@@ -342,7 +342,7 @@ def _hidden_losses(
     fitted = _fitted(set(left) & set(whole.passed_ids), rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     left = [one for one in left if one not in fitted]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
-    ended = [one for one in left if one.partition("[")[0] in promise.superseded or one in gone]
+    ended = [one for one in left if without_parameters(one) in promise.superseded or one in gone]
     hidden = [one for one in left if one not in ended]
     return {
         "regressions": sorted({*lost["regressions"], *hidden})[:_LISTED],

@@ -10,6 +10,7 @@ from agentforge.canonical import digest_value
 from agentforge.errors import ToolchainError
 from agentforge.languages.symbols import Symbol
 from agentforge.suite import NO_EDITS, Edits, Rig
+from agentforge.testing.outcome import without_parameters
 from agentforge.testing.plan import plan_digest
 from agentforge.verification.counterexamples.patience import impatient
 from agentforge.verification.counterexamples.stub_runs import hollow_targets
@@ -158,7 +159,7 @@ def unmeasured(reason: str) -> dict[str, Any]:
 
 def assertions_of_tests(rig: Rig, tests: Sequence[str], tree: str) -> tuple[Asserted, ...]:
     """What tests, named by their ids, assert of single calls."""
-    wanted = {nodeid.partition("[")[0] for nodeid in tests}
+    wanted = set(map(without_parameters, tests))
     files = tuple(dict.fromkeys(name.partition("::")[0] for name in sorted(wanted)))
     return tuple(one for one in assertions_of(rig, tree, files) if one.test in wanted)
 

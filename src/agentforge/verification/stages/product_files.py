@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.languages.python.source import imported_by, module_of
-from agentforge.verification.source.inner_tests import only_tests_changed
+from agentforge.languages.test_parts import only_tests_changed
 from agentforge.verification.source.test_hashes import FrozenTests
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git, Read

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentforge.languages.catalogue import of_runner
 from agentforge.languages.symbols import Symbol, exists, symbols_of
-from agentforge.languages.test_parts import may_hold_tests
+from agentforge.languages.test_parts import may_hold_tests, only_tests_changed
 from agentforge.suite import Edits, Rig, controls, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, file_of, run_value, without_parameters
 from agentforge.testing.report_stream import repeated
@@ -26,7 +26,6 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
-from agentforge.verification.source.inner_tests import only_tests_changed
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.early_end import early_end
@@ -271,11 +270,14 @@ def _noticed(
     if not pairs:
         return by_targets
     targets = {str(entry["id"]) for entry in seen.entries if entry["kind"] == "target"}
+    beside = (
+        () if _stubbed(patience.rig, suite, seen.entries) == suite.files else suite.files
+    )  # whose guards met no stub yet
     product = [path for one in seen.stubs.made for path in one.files]
+    near = near_tests(patience.rig, red_tree, product, apart=suite.files)
     stubs = noticed_by_others(
         patience.rig, red_tree, pairs, made={one.name: one for one in seen.stubs.made}, runs=seen.stubs.runs,
-        passing=frozenset(set(seen.plain.passed_ids) - targets),
-        files=near_tests(patience.rig, red_tree, product, apart=suite.files),
+        passing=frozenset(set(seen.plain.passed_ids) - targets), files=(*beside, *near),
     )  # fmt: skip
     return by_targets | frozenset(pair for pair in pairs if pair[0] in stubs)
 

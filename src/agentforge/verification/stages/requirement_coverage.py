@@ -8,7 +8,7 @@ from typing import Any
 from agentforge.languages.python.source import reached
 from agentforge.suite import Rig
 from agentforge.testing.coverage import Traced, ranges_of
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, test_and_row
 from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.statements import bare_annotations, bodies_at, body_of, statements, sum_of
 
@@ -126,7 +126,7 @@ def _by_loading(test: Mapping[str, Any], change: Change, inside: Mapping[str, in
 
 def _names_of(nodeid: str) -> frozenset[str]:
     """How RED may declare a test: as the runner names it or with dots, the very row of a parametrised test or all of them."""
-    whole, _, row = nodeid.partition("[")
+    whole, row = test_and_row(nodeid)
     path, _, rest = whole.partition("::")
     names = (whole, f"{path}::{rest.replace('::', '.')}")
     return frozenset((*names, *(f"{name}[{row}" for name in names if row)))

@@ -9,7 +9,7 @@ from agentforge.languages.catalogue import runs_all
 from agentforge.languages.changed_part import new_lines
 from agentforge.suite import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced, ranges_of, traced_of
-from agentforge.testing.outcome import SuiteRun
+from agentforge.testing.outcome import SuiteRun, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.counterexamples.mutant_score import MutationBounds, with_noticed
 from agentforge.verification.counterexamples.mutants import killed_by, measure_mutants
@@ -29,6 +29,7 @@ from agentforge.workspace.code.relevance import is_beside
 
 _LISTED = 50
 _ALSO_RUN = 300
+_WHOLE_S = 120.0  # a suite that takes longer is not run once more for lines that no test near the change runs
 _MUTANTS = "runs the tests against small wrong changes"
 _KEEPING = ("refactor", "delete", "analyze")  # actions that change no behaviour of what they touch
 
@@ -37,6 +38,8 @@ def measure_strength(
     rig: Rig, change: Change, *, base_tree: str, red_tree: str, tree: str, bounds: MutationBounds
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run the new and the nearest existing tests once more, recorded line by line, then run mutants.
+
+    Where these leave changed lines open, all tests of a suite that is no slow one are asked: `untested` is run by none of them.
 
     Returns:
         facts {coverage: {measured, note, lost, executable, executed, untested: [{path, lines, function, inert}],
@@ -57,9 +60,14 @@ def measure_strength(
     if any(not one.inert for one in missed):
         more, long = _recorded(rig, change, tree, tests=long, edits=edits), []
         traced, passed = traced.joined(traced_of(more, product=change.lines)), (*passed, *more.passed_ids)
+    unrun = sorted({one.path for one in _missed(changed, change, traced) if not one.inert and not is_beside(one.path)})
+    if unrun and traced.measured and not traced.lost and rig.usual_s <= _WHOLE_S:
+        more = _recorded(rig, change, tree, tests=(), edits=edits, files=unrun, calls=False)
+        traced = traced.joined(traced_of(more, product=change.lines))
+        passed = tuple(dict.fromkeys((*passed, *more.passed_ids)))
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
-    own = {str(test["id"]).partition("[")[0] for test in change.tests}
-    passing = sorted(passed, key=lambda name: name.partition("[")[0] not in own)
+    own = {without_parameters(str(test["id"])) for test in change.tests}
+    passing = sorted(passed, key=lambda name: without_parameters(name) not in own)
     with underway(_MUTANTS):
         mutation = measure_mutants(
             rig, tree, changed=_without_moved(rig, change, changed, tree=tree), traced=traced, passing=passing,
@@ -78,7 +86,14 @@ def measure_strength(
 
 
 def _recorded(
-    rig: Rig, change: Change, tree: str, *, tests: Sequence[str], edits: Edits, files: Sequence[str] = ()
+    rig: Rig,
+    change: Change,
+    tree: str,
+    *,
+    tests: Sequence[str],
+    edits: Edits,
+    files: Sequence[str] = (),
+    calls: bool = True,
 ) -> SuiteRun:
     with underway("records which lines each test runs"):
         return run_tree(
@@ -89,7 +104,7 @@ def _recorded(
             protected=tuple(change.frozen),
             trace=True,
             traced_files=files or _looked_at(change),
-            calls=True,
+            calls=calls,
         )
 
 

@@ -19,15 +19,14 @@ from agentforge.errors import VerificationFailed
 from agentforge.evals.attack_case import chosen_cases, everyday_commands
 from agentforge.evals.attack_run import AttackResult, attacks_summary, attacks_value, refused_everyday, run_attacks
 from agentforge.evals.case import Case, playable
-from agentforge.evals.cheat_case import chosen_names, load_case
+from agentforge.evals.corpus import chosen_honest, chosen_names, load_case, load_honest
 from agentforge.evals.ground import EvalFixture, scratch
-from agentforge.evals.honest_case import chosen_honest, load_honest
 from agentforge.evals.injection_case import chosen_injections, load_injection
 from agentforge.evals.injection_run import InjectionResult, injections_line, run_injection
 from agentforge.evals.side_run import SideResult
 from agentforge.evals.suites import CaseResult, closing_line, honest_line, run_cases, run_honest
 from agentforge.evals.switched_off import run_without, tricks_of
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 
 Result = TypeVar("Result")
 _names = click.argument("names", nargs=-1, metavar="[NAME]...")

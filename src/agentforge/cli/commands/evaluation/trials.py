@@ -28,7 +28,7 @@ from agentforge.evals.trials.results import Results, TrialPlan, begin, find, hel
 from agentforge.evals.trials.task import EvalTask
 from agentforge.evals.trials.task_pool import digests_of, playable, run_missing
 from agentforge.evals.trials.task_sets import TaskSet, chosen, known_sets, load_set
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 
 _MARKS = {"right": ("done", "green"), "wrong": ("failed", "red")}
 

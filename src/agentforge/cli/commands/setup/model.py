@@ -19,8 +19,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.flag import UsualGroup
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
-from agentforge.config.local_servers import running_server
-from agentforge.config.model_choice import choose
+from agentforge.config.model_choice import choose, running_server
 from agentforge.config.paths import local_dir
 from agentforge.errors import UsageError
 from agentforge.local import (

@@ -13,7 +13,7 @@ from agentforge.cli.startup.command_context import Place, open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import json_option
 from agentforge.config.trust import Trust, grant, require_trust, revoke as forget, trusted, trusted_projects
-from agentforge.store.log.clock import utc_now
+from agentforge.store.log.records import utc_now
 
 
 class _PathOrCommand(click.Group):

@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.model.runtime import Measured, Runtime
 from agentforge.pipeline.model.stage import items, texts
 from agentforge.pipeline.small_models.generation.supplied_tests import units_of_tests
 from agentforge.pipeline.small_models.generation.units import oracle

@@ -18,6 +18,7 @@ from agentforge.pipeline.model.stage import items
 from agentforge.pipeline.small_models.generation.suite_template import assertions
 from agentforge.pipeline.small_models.generation.units import Unit, claims_by_unit, units_of
 from agentforge.pipeline.small_models.reading.request_parser import words_of
+from agentforge.testing.outcome import without_parameters
 from agentforge.tokens import count_tokens
 from agentforge.verification.source.test_hashes import test_functions
 from agentforge.workspace.code.symbols import parse_python
@@ -157,7 +158,7 @@ def tests_wanted(state: RunState, runtime: Runtime, unit: Unit) -> frozenset[str
     units = units_of(state)
     written = {one.name for one in units if one.name in state.progress.turn.written} | {unit.name}
     missing = {one.last for one in units if one.name not in written}
-    rows = [str(row.get("id")).partition("[")[0] for row in items(state.work.facts.get("red", {}).get("tests"))]
+    rows = [without_parameters(str(row.get("id"))) for row in items(state.work.facts.get("red", {}).get("tests"))]
     if not missing:
         return frozenset(rows)
     later = {nodeid for nodeid, _, names in _functions(state, runtime) if missing & names}

@@ -6,8 +6,8 @@ import ast
 import re
 from dataclasses import replace
 
-from agentforge.pipeline.small_models.reading.leftover_wishes import leftover
 from agentforge.pipeline.small_models.reading.request_parser import examples_of
+from agentforge.pipeline.small_models.reading.unverified_wishes import leftover
 from agentforge.python_refactoring import RefactoringRequest
 
 _Q = r"[`'\"]?"

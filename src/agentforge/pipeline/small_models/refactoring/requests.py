@@ -1,4 +1,7 @@
-"""Measuring and carrying out a mechanical change: the plan is made of the base commit, and made again when it is written."""
+"""Measuring and carrying out a mechanical change: the plan is made of the base commit, and made again when it is written.
+
+Files that the harness itself writes for small models: rendered tests, renamed tests, renamed code.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Mapping
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.model.runtime import Runtime
+from agentforge.pipeline.small_models.generation.suite_template import rendered_suite
 from agentforge.pipeline.small_models.generation.units import oracle
 from agentforge.pipeline.small_models.reading.request_parser import claims_of_request, option_meant
 from agentforge.pipeline.small_models.refactoring.request_words import wanted_of
@@ -223,3 +227,37 @@ def _no_test(wanted: RefactoringRequest, name: str) -> str:
         )
     last = wanted.new if wanted.what == "rename" and not wanted.parameter else name.rpartition(".")[2]
     return f"no test uses {name}: give an example of it, like {last}(1) -> 2, or --tests"
+
+
+def given_tests(state: RunState, runtime: Runtime) -> dict[str, bytes | None]:
+    """The tests that need no model: rendered from examples, and those of the base that the tree changes; None = the file goes."""
+    files: dict[str, bytes | None] = {path: text.encode() for path, text in rendered_suite(state).items()}
+    return {**files, **changed_tests(state, runtime)}
+
+
+def put_tests(state: RunState, runtime: Runtime) -> bool:
+    """Write what RED needs no model for: the user's tests, else those of the examples; and tests that the tree changes.
+
+    Returns:
+        whether there is any.
+    """
+    files: dict[str, bytes | None] = dict(runtime.supplied)
+    files = {**changed_tests(state, runtime), **files} if files else given_tests(state, runtime)
+    put(runtime, files)
+    return bool(files)
+
+
+def carry_out(state: RunState, runtime: Runtime) -> None:
+    """Write the product files of a mechanical change into the workspace; done twice it is the same."""
+    put(runtime, changed_products(state, runtime))
+
+
+def put(runtime: Runtime, files: Mapping[str, bytes | None]) -> None:
+    """Write files into the workspace, and take away those that go (None)."""
+    for path, data in files.items():
+        file = runtime.worktree / path
+        if data is None:
+            file.unlink(missing_ok=True)
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)

@@ -17,8 +17,7 @@ from agentforge.pipeline.facts.conformance_facts import checks_of, report_on, re
 from agentforge.pipeline.facts.repeated_calls import repaired_facts
 from agentforge.pipeline.facts.source_findings import check_facts, deceptions
 from agentforge.pipeline.facts.time_limits import bounded_rig
-from agentforge.pipeline.model.measurement import Measured
-from agentforge.pipeline.model.runtime import Runtime, evidence_of
+from agentforge.pipeline.model.runtime import Measured, Runtime, evidence_of
 from agentforge.pipeline.model.scope import fix_scope, suite_files
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.suite import Edits, Rig, fresh_checkout, run_tree

@@ -14,8 +14,8 @@ from agentforge.contracts.versions import satisfies
 from agentforge.errors import UsageError
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.model.effects import StartPart
-from agentforge.pipeline.model.measurement import Measured
 from agentforge.pipeline.model.prompt_text import terms_of
+from agentforge.pipeline.model.runtime import Measured
 from agentforge.pipeline.model.stage import Json, items
 from agentforge.workspace.git.queries import top_level
 from agentforge.workspace.git.repository import Git

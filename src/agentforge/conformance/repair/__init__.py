@@ -1,1 +1,0 @@
-"""Repairing violations by program."""

@@ -1,1 +1,0 @@
-"""Work of several runs for one request: independent candidates, and results that arrive from other runs."""
