@@ -6,6 +6,7 @@ import pytest
 
 from agentforge.testing.outcome import file_of, means, without_parameters
 from agentforge.testing.report_stream import selected
+from agentforge.verification.source.test_hashes import test_hashes
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,15 @@ def test_ids_files_folders_and_groups_select(one, chosen):
 )
 def test_the_title_of_many_cases_means_each_of_them(said, title, same):
     assert means(f"test/a.test.js::{title}", path="test/a.test.js", name=said) is same
+
+
+def test_a_test_under_a_condition_of_the_runner_has_its_title_and_one_of_many_cases_has_none():
+    source = b"""describe('streams', function () {
+  it.skipIf(!here)('is cancelled', async function () { no() })
+  it.runIf(here).skip('is read', () => {})
+  it.each([1, 2])('takes %i', () => {})
+  test.if(here)('runs', () => {})
+})
+"""
+    found = [name for name, _ in test_hashes("test/a.spec.ts", source)]
+    assert found == ["streams > is cancelled", "streams > is read", "streams > runs"]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _TESTS = frozenset({"test", "it", "specify"})
 _GROUPS = frozenset({"describe", "suite", "context"})
+_CONDITIONS = frozenset({"skipIf", "runIf", "if", "todoIf", "failingIf"})
 _FOCUSED_TESTS, _FOCUSED_GROUPS = frozenset({"fit"}), frozenset({"fdescribe"})
 
 
@@ -65,12 +66,20 @@ def _root_word(call: SgNode) -> str:
 
 
 def _called(call: SgNode) -> str:
-    """`it` of `it(...)`, `it.only(...)`, `t.it(...)`; empty for anything else."""
+    """`it` of `it(...)`, `it.only(...)`, `t.it(...)`, `it.skipIf(...)(...)`; empty for anything else."""
     function = call.field("function")
+    while function is not None and function.kind() == "call_expression" and _is_condition(function):
+        function = function.field("function")
     if function is None or function.kind() not in ("identifier", "member_expression"):
         return ""
     parts = function.text().split(".")
     return next((part for part in parts if part in _TESTS | _GROUPS), "")
+
+
+def _is_condition(call: SgNode) -> bool:
+    """`it.skipIf(...)`: what is called next is still the one test, under its own title."""
+    function = call.field("function")
+    return function is not None and function.text().rpartition(".")[2] in _CONDITIONS
 
 
 def _title(call: SgNode) -> str | None:
