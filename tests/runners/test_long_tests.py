@@ -78,9 +78,9 @@ def test_all_others_are_asked_before_a_changed_statement_counts_as_run_by_no_tes
 
 def test_of_two_runs_everything_is_known_that_one_of_them_shows() -> None:
     one = Traced(tests={"": {"a": 1}, "x": {"a": 2}}, measured=True, opaque=frozenset({"x"}), calls=({"n": 1},))
-    two = Traced(tests={"": {"a": 4, "b": 8}, "y": {"b": 16}}, measured=True, opaque=frozenset({"y"}))
+    two = Traced(tests={"": {"a": 4, "b": 8}, "x": {"b": 32}, "y": {"b": 16}}, measured=True, opaque=frozenset({"y"}))
     both = one.joined(two)
-    assert both.tests == {"": {"a": 5, "b": 8}, "x": {"a": 2}, "y": {"b": 16}}
+    assert both.tests == {"": {"a": 5, "b": 8}, "x": {"a": 2, "b": 32}, "y": {"b": 16}}
     assert both.opaque == {"x", "y"} and both.calls == ({"n": 1},)
     assert one.joined(Traced(note="no tracer")) is one and one.joined(Traced(measured=True, lost="y")) is one
 

@@ -133,8 +133,8 @@ def test_what_wears_out_for_a_method_is_a_note(shop):
     ] == [(False, True)]
 
 
-def _unasked(shop, source, *, asked, told=""):
-    base, tree = shop.tree({"shop.py": _CART + _REST}), shop.tree({"shop.py": source})
+def _unasked(shop, source, *, asked, told="", before=_CART + _REST):
+    base, tree = shop.tree({"shop.py": before}), shop.tree({"shop.py": source})
     symbols = [Symbol(name=asked, file="shop.py", kind="function")]
     return out_of_scope_results(
         shop.rig(), _recorded(shop, tree), base_tree=base, tree=tree, changed=["shop.py"],
@@ -161,3 +161,13 @@ def test_a_function_that_was_asked_for_may_give_another_result(shop):
 def test_a_function_that_reads_what_was_asked_for_may_give_another_result(shop):
     source = _OTHER.replace("return [value, value]", "return [value, slug('X')]")
     assert _unasked(shop, source, asked="slug") == ()
+
+
+def test_a_value_that_holds_for_a_moment_or_a_checkout_alone_is_no_result_that_changed(shop):
+    """What the clock says, or a file that was just written, is the same twice in a row, too."""
+    drawn = _CART + f"import os\nNOW = os.stat(__file__).st_mtime_ns\n{_REST}".replace(
+        "return [value]", "return [value, NOW]"
+    )
+    assert _unasked(shop, drawn.replace("'-'.join", "'_'.join"), asked="slug", before=drawn) == ()
+    alike = drawn.replace("os.stat(__file__).st_mtime_ns", "8")
+    assert _unasked(shop, alike.replace("NOW = 8", "NOW = 9"), asked="slug", before=alike) != ()

@@ -47,16 +47,14 @@ class Traced:
         return tuple(name for name, marks in self.tests.items() if name and marks.get(path, 0) & lines)
 
     def joined(self, other: Traced) -> Traced:
-        """Both, of runs of other tests on one tree; this one alone where the other recorded nothing."""
+        """Both, of runs on one tree; this one alone where the other recorded nothing."""
         if not other.measured or other.lost:
             return self
-        loaded = [one.tests.get("", {}) for one in (self, other)]
-        paths = {path for marks in loaded for path in marks}
-        bits = {path: loaded[0].get(path, 0) | loaded[1].get(path, 0) for path in paths}
-        return replace(
-            self, tests={**self.tests, **other.tests, "": bits}, opaque=self.opaque | other.opaque,
-            calls=(*self.calls, *other.calls),
-        )  # fmt: skip
+        tests: dict[str, dict[str, int]] = {"": {}}
+        for name, marks in (*self.tests.items(), *other.tests.items()):
+            known = tests.setdefault(name, {})
+            known.update({path: known.get(path, 0) | bits for path, bits in marks.items()})
+        return replace(self, tests=tests, opaque=self.opaque | other.opaque, calls=(*self.calls, *other.calls))
 
 
 def trace_setup(ground: TestSandbox, files: Sequence[str] = (), *, calls: bool = False) -> dict[str, Any]:

@@ -77,6 +77,9 @@ def differing_in(
         return [list(differing(rig, base_tree, tree, group, told=told)) for group in groups]
     ends = list(accumulate(map(len, groups)))
     rows = dict(_compared(together, old, new, told))
+    if rows:  # what holds for a second or for one checkout is no result of the call
+        later = evaluate(rig, base_tree, [together])[0]
+        rows = {number: row for number, row in rows.items() if later[number].value == old[number].value}
     return [
         [rows[number] for number in range(end - len(group), end) if number in rows]
         for group, end in zip(groups, ends, strict=True)
