@@ -114,6 +114,23 @@ def test_a_worktree_that_somebody_changed_or_works_in_stays(
     assert (old.path / "lib" / "mine.py").exists() and not Path(state.identity.worktree).exists()
 
 
+@pytest.mark.parametrize("step", ["restore", "remove_tree"])
+def test_a_takeover_that_fails_leaves_room_for_a_new_worktree(
+    git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    _, state = _delivered(git, tmp_path)
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(f"agentforge.workspace.git.worktree.{step}", fails)
+    assert not taken_over(state, git, fewest=1)
+    new = Path(state.identity.worktree)
+    assert not new.exists()
+    git.add_worktree(new, git.head())
+    assert git.snapshot(new, index=tmp_path / "index") == git.tree_of("HEAD")
+
+
 def test_the_worktree_of_a_task_that_is_not_over_stays(git: Git, tmp_path: Path) -> None:
     old, state = _delivered(git, tmp_path)
     lease = Lease.take(git.top / ".agentforge" / "tasks" / old.path.name, since="2026-01-01T00:00:00.000000Z")

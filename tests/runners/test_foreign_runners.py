@@ -120,6 +120,16 @@ def test_the_paths_of_a_script_of_jest_say_where_its_tests_are_and_hide_no_plant
         }
 
 
+def test_a_test_of_jest_sees_no_word_that_we_gave_the_runner(project):
+    """A program under test may read the words of its command line."""
+    _need_modules("jest")
+    files = {"package.json": '{"scripts": {"test": "jest"}}', ".gitignore": "node_modules\n"}
+    path, body = "test/a.test.js", 'test("words", () => { expect(process.argv.slice(2)).toEqual([]); });\n'
+    made = _with_modules(project({**files, path: body}, env={}), "jest")
+    for run in (made.run(), made.run(tests=(path,)), made.run(seed=1)):
+        assert (run.complete, run.passed_ids) == (True, (f"{path}::words",))
+
+
 _STARTS = {
     "calc.js": "const add = (a, b) => a + b;\nif (add(1, 1) !== 2) throw new Error('cannot start');\nmodule.exports = { add };\n",
     "test/old.js": 'const calc = require("../calc.js");\nit("two", () => { require("assert").equal(calc.add(1, 1), 2); });\n',

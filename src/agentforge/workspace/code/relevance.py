@@ -118,7 +118,8 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
         return []
     content = _content(root, query) if query.stems else {}
     query = replace(query, weights=_weights(query, content, len(names)), special=special_methods(text[:_MOST_TEXT]))
-    scores = {name: _file_score(name, content.get(name), query) for name in names}
+    held = [name for name in names if name in content or any(one in name.lower() for one in query.stems)]
+    scores = defaultdict(float, {name: _file_score(name, content.get(name), query) for name in held})
     for name, places in pointed.items():
         scores[name] += _POINTED * sum(places.values())
     likely = sorted((name for name in names if scores[name] > 0), key=lambda name: (-scores[name], name))

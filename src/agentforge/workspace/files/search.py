@@ -124,7 +124,7 @@ def files(root: Path, *, path: str = ".") -> list[str]:
     if binary is None:
         return walk.files(root, path=path)
     data = b"".join(_lines(binary, ["--files", "--null", *_ignore_files(root, path), "--", _argument(path)], root=root))
-    return sorted(_path(item) for item in data.split(b"\0") if item)
+    return sorted(name.removeprefix("./") for name in os.fsdecode(data).split("\0") if name)
 
 
 def glob(root: Path, pattern: str, *, path: str = ".") -> list[str]:
