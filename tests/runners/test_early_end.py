@@ -10,7 +10,7 @@ import pytest
 from agentforge.contracts.catalogue import build
 from agentforge.contracts.check import check
 from agentforge.events.fold.verification import to_repair
-from agentforge.verification.stages.early_end import early_end
+from agentforge.verification.stages.endings import early_end
 from agentforge.verification.stages.green import Promise, measure_green
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite

@@ -16,7 +16,7 @@ from threading import Barrier, BrokenBarrierError, Event
 import pytest
 
 from agentforge.cancellation import Cancellation, under
-from agentforge.session.together import side_by_side
+from agentforge.session.subagents import side_by_side
 from agentforge.tools.base import Observation, Tool, ToolError
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.tools.mcp.definitions import Pins

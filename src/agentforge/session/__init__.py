@@ -23,11 +23,17 @@ if TYPE_CHECKING:
         system_prompt,
     )
     from agentforge.session.performer import run_turn
-    from agentforge.session.reach import box_of, tool_context
     from agentforge.session.replay import Difference, replay_turns
-    from agentforge.session.runtime import SessionRuntime
-    from agentforge.session.subagents import Subagent, defined, own_subagents, run_child_turn, tool_of
-    from agentforge.session.together import run_together, side_by_side
+    from agentforge.session.runtime import SessionRuntime, box_of, tool_context
+    from agentforge.session.subagents import (
+        Subagent,
+        defined,
+        own_subagents,
+        run_child_turn,
+        run_together,
+        side_by_side,
+        tool_of,
+    )
 else:
     __getattr__ = front(
         __name__,
@@ -48,11 +54,17 @@ else:
                 "system_prompt",
             ),
             "performer": ("run_turn",),
-            "reach": ("box_of", "tool_context"),
             "replay": ("Difference", "replay_turns"),
-            "runtime": ("SessionRuntime",),
-            "subagents": ("Subagent", "defined", "own_subagents", "run_child_turn", "tool_of"),
-            "together": ("run_together", "side_by_side"),
+            "runtime": ("SessionRuntime", "box_of", "tool_context"),
+            "subagents": (
+                "Subagent",
+                "defined",
+                "own_subagents",
+                "run_child_turn",
+                "run_together",
+                "side_by_side",
+                "tool_of",
+            ),
         },
     )
 

@@ -1,4 +1,6 @@
-"""Which subagents there are: six of our own that only look, and those that the settings define. Pure.
+"""Which subagents there are: six of our own that only look, and those that the settings define.
+
+Calls of one reply that start several go side by side: every intent is durable before the first of them starts.
 
 The turn of a subagent: the same loop as its parent's, stopped by its parent's limits and by its own.
 """
@@ -6,11 +8,15 @@ The turn of a subagent: the same loop as its parent's, stopped by its parent's l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
-from agentforge.agent import CallModel, Effect, Log, drive
-from agentforge.cancellation import check
+from agentforge.agent import AgentSpec, CallModel, Effect, Log, RunTool, drive, perform_tool
+from agentforge.cancellation import Cancellation, check, interruptible, under
+from agentforge.events.kinds import Event, ToolFinished, ToolStarted
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.session.decide import SPAWNS, EndTurn, decide
@@ -36,6 +42,8 @@ _OWN: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,50}")
 MAX_TURNS = 20
 TIMEOUT_S = 600.0
+ResultT = TypeVar("ResultT")
+MOST_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,3 +151,81 @@ def run_child_turn(log: Log, runtime: SessionRuntime, *, forbids: Callable[[RunS
         return EndTurn(outcome="limit", reason=reason) if reason else effect
 
     return drive(log, next_effect, performer.perform)
+
+
+class Births(Protocol):
+    """Who keeps account of subagents."""
+
+    def begun(self, state: RunState, index: int) -> Iterable[Event]:
+        """The event that a subagent starts for call `index`; nothing when that is recorded already."""
+
+    def ended(self) -> Iterable[Event]:
+        """The events of subagents that ended since this was asked last."""
+
+
+def run_together(
+    indices: tuple[int, ...], state: RunState, spec_of: Callable[[int], AgentSpec], births: Births
+) -> Iterator[Event]:
+    """Carry out subagent calls side by side.
+
+    Args:
+        indices: positions in the reply.
+        spec_of: what call `index` works with.
+    Raises:
+        KeyboardInterrupt: the turn was stopped; the subagents are stopped, too, and what they used is recorded.
+    """
+    in_doubt = state.progress.turn.started
+    works: list[Iterator[Event]] = []
+    for index in indices:
+        work = perform_tool(RunTool(index=index, in_doubt=in_doubt), state, spec_of(index))
+        if in_doubt:  # begun by a process that died: it may have died before the subagent was recorded
+            yield from births.begun(state, index)
+            works.append(work)
+            continue
+        for event in work:
+            if isinstance(event, ToolFinished):  # refused: its result waits for its place in the order
+                works.append(iter((event,)))
+                break
+            yield event
+            if isinstance(event, ToolStarted):
+                yield from births.begun(state, index)
+                works.append(work)
+                break
+    yield from _all(works, births)
+
+
+def _all(works: list[Iterator[Event]], births: Births) -> Iterator[Event]:
+    """The rest of every call, the results in order."""
+    try:
+        rest: list[Callable[[], list[Event]]] = [partial(list, work) for work in works]
+        for events in side_by_side(rest):
+            for event in events:
+                if isinstance(event, ToolFinished):
+                    yield from births.ended()
+                yield event
+    except KeyboardInterrupt:
+        yield from births.ended()
+        raise
+
+
+def side_by_side(works: Sequence[Callable[[], ResultT]]) -> Iterator[ResultT]:
+    """Do works in threads of their own, the results in order; Ctrl-C and a raised sign reach all of them.
+
+    Raises:
+        BaseException: what one of them raised, after all have stopped.
+    """
+    group = Cancellation()
+
+    def run(work: Callable[[], ResultT]) -> ResultT:
+        with under(group):
+            return work()
+
+    pool = ThreadPoolExecutor(max_workers=MOST_AT_ONCE)
+    try:
+        with interruptible(group.cancel):
+            futures = [pool.submit(copy_context().run, run, work) for work in works]
+            for future in futures:
+                yield future.result()
+    finally:
+        group.cancel()
+        pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What a first choice of a model is checked by before a word of it is written: the key, the address, the names of a server."""
+"""A first choice of a model: what a provider is known to have, and what is checked before a word of it is written."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 
 from agentforge.app.setup.session_diagnostics import answering
 from agentforge.app.setup.setup_run import Setup
+from agentforge.config.model_choice import LOCAL_SERVERS, running_server
 from agentforge.config.settings import load
 from agentforge.errors import ModelAuthError, ModelUnavailable, UsageError
 from agentforge.frozen import dataclass
@@ -97,3 +98,49 @@ def _names(base_url: str, key: str) -> tuple[str, ...]:
         ) from exc
     except (ValueError, LookupError, TypeError):
         return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSuggestion:
+    """A model that could be chosen.
+
+    Attributes:
+        context_window: tokens, None = not known.
+        usd_in, usd_out: per million tokens, None = not known.
+    """
+
+    name: str
+    context_window: int | None = None
+    usd_in: float | None = None
+    usd_out: float | None = None
+
+
+def suggestions(provider: str) -> tuple[ModelSuggestion, ...]:
+    """Name the models of a provider; () when nothing is known of them."""
+    if provider in {server.provider for server in LOCAL_SERVERS}:
+        found = running_server()
+        return (ModelSuggestion(name=found.model),) if found is not None and found.provider == provider else ()
+    from genai_prices import data
+
+    known = next((one for one in data.providers if one.id == provider), None)
+    if known is None:
+        return ()
+    alive = [model for model in known.models if model.deprecated is None]
+    return tuple(
+        ModelSuggestion(
+            name=model.id,
+            context_window=model.context_window,
+            usd_in=_price(model.prices, "input_mtok"),
+            usd_out=_price(model.prices, "output_mtok"),
+        )
+        for model in alive
+    )
+
+
+def _price(prices: object, name: str) -> float | None:
+    """A plain price; one that depends on time or size is left out."""
+    value = getattr(prices, name, None)
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from agentforge.app.models.suggestions import ModelSuggestion, suggestions
 from agentforge.app.sessions.chat import Chat
-from agentforge.app.setup.first_choice import offer_of
+from agentforge.app.setup.first_choice import ModelSuggestion, offer_of, suggestions
 from agentforge.app.slash.command import Choice, SlashCommand, SlashReply
 from agentforge.config.model_choice import choose, keyless_fallbacks, named
 from agentforge.errors import AgentForgeError, UsageError

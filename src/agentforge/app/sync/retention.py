@@ -1,5 +1,7 @@
 """Making room: worktrees of tasks that are over, and delivered runs that are old. What is not delivered is never removed.
 
+At the remote: refs of runs that are over, that are old, and that this machine has whole.
+
 The blobs of a run that is over are packed into one file, which loses nothing.
 """
 
@@ -15,17 +17,18 @@ from typing import TYPE_CHECKING, Literal
 from agentforge.app.composition.run_inputs import CHECKOUTS, scratch_of
 from agentforge.app.tasks.log_heads import drop_head
 from agentforge.config.paths import data_dir
-from agentforge.errors import AgentForgeError, LockedError, StorageError
+from agentforge.errors import AgentForgeError, LockedError, StorageError, ToolchainError
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.pipeline.delivery.attestation import TREES_REF
 from agentforge.store.blobs import Blobs
 from agentforge.store.log.lease import Lease
-from agentforge.store.log.reader import load_state
+from agentforge.store.log.reader import LOG, load_state
 from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.folders import TaskRow, list_tasks, tasks_folder
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.objects import commit_object, drop_ref, waiting_ref
+from agentforge.workspace.git.remotes import delete_ref, remote_commits, require_remote
 from agentforge.workspace.git.repository import Git
 from agentforge.workspace.git.snapshots import kept_runs, snapshot_ref
 from agentforge.workspace.git.worktree import worktree_of
@@ -33,8 +36,12 @@ from agentforge.workspace.git.worktree import worktree_of
 if TYPE_CHECKING:
     pass
 
+
 _DAY_S = 86_400.0
 _BLOCK_BYTES = 512
+OLD_S = 30 * 86_400.0
+"""What counts as old where nothing else is said: 30 days."""
+_REFS = "refs/agentforge/runs/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,3 +237,55 @@ def age_s(state: RunState) -> float:
 def _size(folder: Path) -> int:
     """Bytes of the regular files below a folder; links are not followed."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def collect_remote(cwd: Path, *, remote: str, older_than_s: float | None = None, dry_run: bool = False) -> Collected:
+    """Remove the refs of runs at a remote that nobody goes on with: every push and fetch reads the list of refs.
+
+    A ref goes when this machine has the run with all its records, the run is over, and its last record is old. Everything
+    else stays, with the reason. Branches stay.
+
+    Args:
+        older_than_s: age of the last record; None = `OLD_S`.
+        dry_run: only tell.
+    Raises:
+        UsageError: there is no such remote.
+        ToolchainError: it does not answer.
+    """
+    git = Git.open(cwd)
+    require_remote(git.command, remote)
+    removed: list[Removal] = []
+    kept: list[tuple[str, str]] = []
+    for ref, commit in remote_commits(git.command, remote, f"{_REFS}*").items():
+        task = ref.removeprefix(_REFS)
+        reason = _needed(git, task, commit, older_than_s=OLD_S if older_than_s is None else older_than_s)
+        if not reason and not dry_run:
+            try:
+                reason = delete_ref(git.command, remote, ref=ref, commit=commit)
+            except ToolchainError as exc:
+                reason = exc.message
+        if reason:
+            kept.append((task, f"at {remote}: {reason}"))
+        else:
+            told = "the run is over, and this machine has it whole"
+            removed.append(Removal(kind="remote", name=task, path=git.top, size_bytes=0, reason=f"at {remote}: {told}"))
+    return Collected(removed=tuple(removed), kept=tuple(kept))
+
+
+def _needed(git: Git, task: str, commit: str, *, older_than_s: float) -> str:
+    """Why a ref has to stay, "" when it may go."""
+    folder = tasks_folder(git.top) / task
+    if not (folder / LOG).is_file():
+        return f"this machine does not have the run: agentforge fetch {task}"
+    try:
+        state = load_state(folder)
+    except AgentForgeError as exc:
+        return f"the copy of this machine is damaged: {exc.message}"
+    here = git.command.run("rev-parse", "--verify", "--quiet", snapshot_ref(task)).text.strip()
+    if here != commit:
+        return f"it holds another state than this machine: agentforge fetch {task}"
+    if not state.progress.outcome:
+        return "the run is not over"
+    if age_s(state) <= older_than_s:
+        return f"its last record is {int(age_s(state))} s old"
+    return ""

@@ -1,11 +1,13 @@
-"""Ending a task for good before it is delivered."""
+"""The last word of a person on a task: it is ended for good before it is delivered, or marked by what became of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
+from agentforge import __version__
 from agentforge.app.composition.run_result import RunResult
 from agentforge.app.composition.task_queries import repository
 from agentforge.app.sync.travel import shared
@@ -52,3 +54,29 @@ def abort(
         result = RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)
     tell_waiting_runs(result.state, place)
     return result
+
+
+def mark(
+    cwd: Path,
+    task_id: str,
+    word: Literal["rework", "defect"],
+    *,
+    environ: Mapping[str, str],
+    note: str = "",
+    by: str = "user",
+) -> RunResult:
+    """Record a mark at the end of a delivered run's log.
+
+    Raises:
+        ConflictError: it was not delivered.
+        LockedError: a process drives it.
+        IntegrityError: its log is not what was written.
+    """
+    with task_log(find_task(repository(cwd), task_id)[1], environ, leaving_s=LEAVING_S) as log:
+        if log.state.progress.outcome != "delivered":
+            raise ConflictError(
+                f"{log.state.identity.run_id} was not delivered",
+                hint="only what was delivered can need rework or have a defect",
+            )
+        log.append(kinds.RunMarked(mark=word, note=note, by=by, program=__version__))
+        return RunResult(state=log.state, folder=log.folder, head=log.head, records=log.length)

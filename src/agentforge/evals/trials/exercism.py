@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ConfigError, UsageError
-from agentforge.evals.trials.examples import import_test, module_of
+from agentforge.evals.trials.solution import import_test, module_of
 from agentforge.evals.trials.task import EvalTask
 from agentforge.verification.examples.claims import claims_in
 

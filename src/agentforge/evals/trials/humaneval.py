@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.errors import ConfigError
-from agentforge.evals.trials.examples import answers_from, import_test
+from agentforge.evals.trials.solution import answers_from, import_test
 from agentforge.evals.trials.task import EvalTask
 from agentforge.verification.examples.claims import Claim, claims_in
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentforge.errors import ConfigError, UsageError
-from agentforge.evals.trials.examples import answers_from, import_test, module_of
 from agentforge.evals.trials.humaneval import signature_of
+from agentforge.evals.trials.solution import answers_from, import_test, module_of
 from agentforge.evals.trials.task import EvalTask
 from agentforge.verification.examples.claims import Claim, claims_in
 

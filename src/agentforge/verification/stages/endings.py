@@ -1,21 +1,25 @@
-"""Tests of the base that end because a name is gone which the request asks to remove: found in their text, then measured."""
+"""Tests that end without being told of: a name is gone that the request asks to remove, or their process ended early."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+import signal
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
+from typing import Any, Literal
 
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol, modules
-from agentforge.testing.outcome import Failure, SuiteRun
+from agentforge.testing.outcome import Failure, SuiteRun, file_of, means, name_of
+from agentforge.testing.report_stream import SIGNALLED
 from agentforge.verification.source.test_hashes import test_functions
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Read
 
 _ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
+NO_RESULT = "has no result: the process that ran the tests ended early"
 
 
 def tests_using(paths: Iterable[str], names: Collection[str], *, read: Read) -> tuple[str, ...]:
@@ -88,3 +92,43 @@ def _texts(path: str, data: bytes) -> Iterable[tuple[str, str]]:
     if not path.endswith(".py"):
         return named_tests(path, data)
     return ((name, ast.unparse(node)) for name, node, _ in test_functions(data))
+
+
+def early_end(runs: Sequence[SuiteRun], named: Iterable[str], *, at: Literal["base", "change"]) -> dict[str, Any]:
+    """Make the fact of the first run that ended early.
+
+    Args:
+        runs: the first is the one in which every test was to run.
+        named: ids (`path::name`) of which other facts say that they have no result.
+        at: the tree on which the tests ran.
+    Returns:
+        {ended_early: {at, exit_code, signal, signal_name, running, after, said, lost}}: `signal` is 0 where none ended it,
+        `after` the last test with a result, `lost` those of `named` that were to run; {} where every run came to its end.
+    """
+    run = next((one for one in runs if one.early_end is not None), None)
+    if run is None or run.early_end is None:
+        return {}
+    end = run.early_end
+    number = max(0, end.exit_code - SIGNALLED)
+    name = signal.Signals(number).name if number in set(signal.Signals) else ""
+    told = {
+        "at": at, "exit_code": end.exit_code, "signal": number, "signal_name": name, "running": end.running,
+        "after": ["", *run.outcomes][-1], "said": end.said, "lost": _lost(named, runs[0]),
+    }  # fmt: skip
+    return {"ended_early": told}
+
+
+def _lost(named: Iterable[str], run: SuiteRun) -> list[str]:
+    """The ids that were to run and have no result; any of them where the runner did not list its tests before it began."""
+    ids = [one for one in named if one not in run.outcomes]
+    waiting: dict[str, list[str]] = {}
+    for nodeid in run.collected:
+        if nodeid not in run.outcomes:
+            waiting.setdefault(file_of(nodeid), []).append(nodeid)
+    if not waiting:
+        return ids if run.early_end is not None else []
+    return [
+        one
+        for one in ids
+        if any(means(nodeid, path=file_of(one), name=name_of(one)) for nodeid in waiting.get(file_of(one), ()))
+    ]

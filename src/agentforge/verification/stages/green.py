@@ -18,8 +18,7 @@ from agentforge.verification.source.runner_configuration import steering_changes
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
-from agentforge.verification.stages.early_end import NO_RESULT, early_end
-from agentforge.verification.stages.endings import doctests_of, ended_in
+from agentforge.verification.stages.endings import NO_RESULT, doctests_of, early_end, ended_in
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.product_files import outside
 from agentforge.verification.stages.test_imports import names_to_come

@@ -28,8 +28,7 @@ from agentforge.verification.counterexamples.stub_runs import (
 )
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.classification import ENDLESS, Expectation
-from agentforge.verification.stages.early_end import early_end
-from agentforge.verification.stages.endings import imports_of_gone, tests_using
+from agentforge.verification.stages.endings import early_end, imports_of_gone, tests_using
 from agentforge.verification.stages.existing_tests import Altered, altered_tests
 from agentforge.verification.stages.known_tests import known_before
 from agentforge.verification.stages.red_suite import GUARDING, Suite, declared, is_tests_own, kind_of

@@ -7,8 +7,7 @@ import re
 import click
 
 from agentforge.app.sessions.display import size_text
-from agentforge.app.sync.remote_retention import collect_remote
-from agentforge.app.sync.retention import Collected, collect
+from agentforge.app.sync.retention import Collected, collect, collect_remote
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
 from agentforge.cli.startup.options import cwd_option, json_option

@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from agentforge.app.tasks.marks import mark as record_mark
+from agentforge.app.tasks.stop import mark as record_mark
 from agentforge.cli.runs.follow import user_name
 from agentforge.cli.startup.command_context import open_place
 from agentforge.cli.startup.form import write_json
