@@ -175,7 +175,16 @@ def _spellings(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             known = _ELSEWHERE.get(node.module or "", ())
             found |= {one.asname or one.name for one in node.names if one.name in known}
-    return frozenset(found)
+    return frozenset(found) | {name for name in _ELSEWHERE["typing"] if _is_false(tree, name)}
+
+
+def _is_false(tree: ast.Module, name: str) -> bool:
+    """Whether the only value that a file gives to a name is False: type checkers alone read it otherwise."""
+    bound = [
+        one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
+    ]
+    given = [one for one in tree.body if isinstance(one, ast.Assign) and ast.unparse(one) == f"{name} = False"]
+    return len(bound) == len(given) == 1
 
 
 def _of_block(of: _Reading, body: Sequence[ast.stmt], *, owner: str, inert: bool, inside: bool) -> Iterator[Statement]:
