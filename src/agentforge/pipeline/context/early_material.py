@@ -34,6 +34,7 @@ _TESTS_SHOWN, _TESTS_NAMED = 2, 3
 """Likely test files and bodies of theirs that may be shown, and how many of their tests are named."""
 _TESTS_BEHIND = 5000
 """The order of tests: behind everything of the product."""
+_ENTRIES = 40
 _READMES = ("README.md", "README.rst", "README.txt", "README", "readme.md", "Readme.md")
 _STAGES = ("analyze", "spec", "red", "green")
 
@@ -50,6 +51,7 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
     return [
         replace(_request(state), text=numbered(state.brief.request, [(one.number, one.start) for one in asks])),
         *_told_of(ahead),
+        Piece(name="top of the repository", text=_top(state, runtime), level=Level.LIKELY, foreign=True, ends=True),
         *_candidates(state.brief.request, runtime),
     ]
 
@@ -153,11 +155,16 @@ def _views_of_tests(root: Path, tests: Sequence[RelevantFile]) -> list[View]:
 
 def _sketch(state: RunState, runtime: Runtime) -> str:
     """Top-level entries and the first words of the README, from the base commit itself: the worktree may not stand yet."""
-    entries, readme = top_level(runtime.git, state.identity.base_commit, texts=_READMES)
+    _, readme = top_level(runtime.git, state.identity.base_commit, texts=_READMES)
     text = readme[:6000].decode("utf-8", "replace")
     words = " ".join(line for line in text.splitlines() if not re.search(_BADGE, line)).split()
-    shown = sorted(name for name in entries if not name.startswith(".git"))
-    return f"{' '.join(shown[:40])}\n{' '.join(words)[:400]}"
+    return f"{_top(state, runtime)}\n{' '.join(words)[:400]}"
+
+
+def _top(state: RunState, runtime: Runtime) -> str:
+    """The top-level entries of the base commit."""
+    entries, _ = top_level(runtime.git, state.identity.base_commit, texts=())
+    return " ".join(sorted(name for name in entries if not name.startswith(".git"))[:_ENTRIES])
 
 
 def arrived_pieces(stage: str, state: RunState) -> list[Piece]:
