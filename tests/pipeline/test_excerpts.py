@@ -72,6 +72,25 @@ def test_a_document_is_shown_around_the_line_that_matters(root: Path) -> None:
     assert "line number 300 of the guide" not in text
 
 
+@pytest.mark.parametrize("name", ["guide.md", "guide.rst"])
+def test_a_document_is_shown_by_its_section(root: Path, name: str) -> None:
+    heads = (
+        ("## {}\n", "```\n# no heading\n```\n")
+        if name.endswith("md")
+        else ("{}\n--------\n", "::\n\n    no heading\n\n")
+    )
+    parts = [
+        heads[0].format(f"Part {n}") + "".join(f"{n}-{k} of the guide\n" for k in range(40)) + heads[1]
+        for n in range(9)
+    ]
+    text = "".join(parts)
+    (root / name).write_text(text)
+    line = text.split("\n").index("4-20 of the guide") + 1
+    shown = text_of(code_view(root, name, lines=[line]), room=1500)
+    assert "Part 4" in shown and "4-0 of" in shown and "4-39 of" in shown and "no heading" in shown
+    assert "3-39" not in shown and "Part 5" not in shown
+
+
 def test_a_document_is_shown_around_a_word_that_names_a_place(root: Path) -> None:
     text = text_of(code_view(root, "guide.md", names=["number 321 of"]), room=400)
     assert "321 line number 321 of the guide" in text

@@ -76,6 +76,7 @@ def test_a_path_that_only_the_run_knows_is_left_to_a_sandbox_that_stands() -> No
         'sed -i "/^ *Pc,/,/b\'/{ /x/a\\    b => c" src/escape.rs',
         "ls /tmp/x/test/*",
         "some-program --its-own",
+        "cp -r . /tmp/x && cd /tmp/x && git diff --stat",
     ],
 )
 def test_what_cannot_be_read_is_left_to_walls_that_hold(line: str) -> None:

@@ -17,6 +17,9 @@ _SMALL_CLASS = 60  # lines
 CLOSE = 2  # lines on each side of a named line that come before everything else
 AROUND = 8  # lines on each side of a line that matters
 _PARAGRAPH = 15  # the same in a document
+_SECTION = 60  # lines of a section on each side
+_HEADING_MARK = re.compile(r"#{1,6}\s|={1,6}\s")
+_UNDERLINE = re.compile(r"([=\-~^\"'#*+.:_])\1{2,}")
 HEAD = 60  # lines of imports and constants at most
 _MOST_CALLED = 8  # definitions
 _LONG_CALLED = 40  # lines
@@ -101,9 +104,25 @@ def _wants(
         why = "around a named line"
         for distance, order in ((CLOSE, EDGE), (AROUND, _NEAR), (_PARAGRAPH, WHOLE)):
             yield Want(first=line - distance, last=line + distance, level=level, order=order, focus=line, why=why)
+        if not symbols:
+            first, last = _section(text, line)
+            yield Want(first=first, last=last, level=level, order=BESIDE, focus=line, why="the section around it")
     if symbols:
         first, last = head_of(text)
         yield Want(first=first, last=last, level=level, order=HEADING, why="imports")
+
+
+def _section(text: str, line: int) -> tuple[int, int]:
+    """The section of a document around a line, from its heading to the next one, and at most so many lines on each side."""
+    rows, headings, fenced = text.split("\n"), [1], False
+    for number, row in enumerate(rows, start=1):
+        fenced ^= row.lstrip().startswith(("```", "~~~"))
+        below = rows[number] if number < len(rows) else ""
+        if not fenced and (_HEADING_MARK.match(row) or (row.strip() and _UNDERLINE.fullmatch(below.rstrip()))):
+            headings.append(number)
+    first = max(one for one in headings if one <= line)
+    last = min((one - 1 for one in headings if one > line), default=len(rows))
+    return max(first, line - _SECTION), min(last, line + _SECTION)
 
 
 def _definition(symbols: Sequence[Symbol], symbol: Symbol, line: int, level: Level, *, order: int) -> Iterator[Want]:

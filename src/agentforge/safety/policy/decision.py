@@ -198,7 +198,8 @@ def _folder_findings(judged: Judged, command: ShellCommand, policy: Policy) -> l
             continue
         where = normpath(folder_of(folder, policy.ground))
         finding = judge_read(where, policy.ground)
-        free = judged.kind in _ANYWHERE or (judged.kind not in _OF_GIT and is_scratch(where, policy.ground))
+        foreign = judged.kind in _OF_GIT and not policy.enclosed  # git runs what a strange folder's settings name
+        free = judged.kind in _ANYWHERE or (not foreign and is_scratch(where, policy.ground))
         if finding.verdict is Consent.ALLOW and not free and not is_below(finding.path, policy.ground.root):
             finding = replace(finding, verdict=Consent.ASK, reason=f"runs in {where}, outside the workspace")
         found.append(finding)
