@@ -122,7 +122,21 @@ def test_a_question_about_tests_that_alone_refuse_a_change_goes_to_the_stage_tha
     assert (finding["rule"], finding["path"]) == ("contested", "tests/test_slug.py")  # type: ignore[index,call-overload]
     assert TEST in finding["message"] and "the test forgets the colours" in finding["message"]  # type: ignore[index,call-overload]
     again = with_fields(asking("and once more", **facts), sent_back=reopened(asking(**facts), effect).review.sent_back)
-    assert not isinstance(decide(again, STAGES), Reopen)  # a human reads the second one
+    assert not isinstance(decide(again, STAGES), Reopen)  # a human reads what is asked of a test once more
+
+
+def test_of_two_tests_each_is_read_once_and_a_third_question_goes_to_a_human() -> None:
+    other, third = "tests/test_slug.py::test_all", "tests/test_slug.py::test_more"
+    first = asking()
+    state = with_fields(
+        asking(suite={}, flaky=[other]), sent_back=reopened(first, decide(first, STAGES)).review.sent_back
+    )
+    state = with_fields(state, facts={**state.work.facts, "red": {"frozen": {TEST: "1", other: "2", third: "3"}}})
+    second = decide(state, STAGES)
+    assert isinstance(second, Reopen) and other in second.findings[0]["message"]  # type: ignore[index,call-overload]
+    last = with_fields(asking(suite={"failing": [{"id": third}]}), sent_back=reopened(state, second).review.sent_back)
+    last = with_fields(last, facts={**last.work.facts, "red": {"frozen": {third: "3"}}})
+    assert not isinstance(decide(last, STAGES), Reopen)
 
 
 @pytest.mark.parametrize(

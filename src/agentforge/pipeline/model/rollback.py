@@ -19,7 +19,8 @@ from agentforge.testing.outcome import file_of, without_parameters
 
 CONTESTED = "contested"
 """The rule of a finding that is a later stage's question about tests."""
-_QUESTION = 1500  # characters
+_QUESTION, _QUESTIONS = 1500, 2
+"""Characters of a question that are told, and how many in a run go to the stage that wrote the tests."""
 BELONGS_TO = "belongs_to"
 """The name of the fact."""
 REOPENS = "reopens"
@@ -86,7 +87,8 @@ def sending_back(state: RunState, stages: Mapping[str, Stage]) -> Reopen | None:
 def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Reopen | None:
     """What follows from a question of the model about tests that an earlier stage wrote and that alone refuse its work.
 
-    That stage reads the question first, once in a run, and what it hands in is measured as ever; a human reads a second one.
+    That stage reads the question first, and what it hands in is measured as ever. It reads of no test a second time, and two
+    questions in a run; a human reads the others.
     """
     turn, order = state.progress.turn, tuple(stages)
     call = turn.calls[turn.done] if turn.done < len(turn.calls) and not turn.started else None
@@ -94,8 +96,9 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
         return None
     blamed = _blamed_tests(state.work.facts.get(stage.name, {}))
     own = state.work.facts.get(stage.contests, {}).get("frozen")
-    known = any(key.startswith(f"{stage.contests} {CONTESTED} ") for key in state.review.sent_back)
-    if known or not blamed or not isinstance(own, Mapping) or not {*blamed} <= {*own}:
+    read = [key for key in state.review.sent_back if key.startswith(f"{stage.contests} {CONTESTED} ")]
+    known = {name for key in read for name in blamed if name in key}
+    if known or len(read) >= _QUESTIONS or not blamed or not isinstance(own, Mapping) or not {*blamed} <= {*own}:
         return None
     if not _can_repair(state, stages[stage.contests]):
         return None
@@ -139,7 +142,7 @@ def _blamed_tests(facts: Json) -> list[str]:
         return []
     if any(" passes, but outside the test runner " not in row for row in outside):
         return []
-    named = (*failing, *weak, *(row.partition(" passes, but ")[0] for row in outside))
+    named = (*failing, *texts(facts.get("flaky")), *weak, *(row.partition(" passes, but ")[0] for row in outside))
     return list(dict.fromkeys(map(without_parameters, named)))
 
 
