@@ -96,7 +96,8 @@ def test_a_statement_that_raises_where_it_is_looked_at_has_no_result(project: Ca
 
 def test_a_cache_is_told_because_only_repeated_calls_are_faster(project: Callable[..., Project]) -> None:
     body = "    key = tuple(left), tuple(right)\n    if key not in _KNOWN:\n"
-    body += "        _KNOWN[key] = [word for word in left if word in right]\n    return list(_KNOWN[key])\n"
+    body += "        for _ in range(3):  # the first call is slower than before, whatever else the machine does\n"
+    body += "            _KNOWN[key] = [word for word in left if word in right]\n    return list(_KNOWN[key])\n"
     made = project(_FILES)
     base, tree = made.tree(), made.tree({"pairs.py": _PAIRS.replace(_WALKS, body)})
     found = measure_speed(made.rig(), _ONE, base_tree=base, tree=tree)
