@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentforge.workspace.code.codemap import definitions, find, outline, rank, source_of
-from agentforge.workspace.code.relevance import is_test_path, stem, words
+from agentforge.workspace.code.relevance import is_test_path
+from agentforge.workspace.code.stems import stem, words
 
 PYTHON = '''"""Shapes."""
 

@@ -29,7 +29,7 @@ from agentforge.pipeline.context.excerpts import (
     words_in,
 )
 from agentforge.tokens import count_tokens
-from agentforge.workspace.code.relevance import words as stems_of
+from agentforge.workspace.code.stems import words as stems_of
 from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
 
 _END = 12  # lines at the end of a test file

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentforge.frozen import dataclass
 from agentforge.workspace.code.special_methods import BUILT_IN, special_methods
+from agentforge.workspace.code.stems import PARTS, REMEMBERED, SHORTEST, stem, words
 from agentforge.workspace.code.symbols import Symbol, language_of, of_product, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
@@ -36,15 +37,10 @@ _INSIDE = 0.4  # a word inside a definition, against one in its name
 _POINTED = 30.0  # a line that the request names or quotes
 _MOST_ALIKE = 4  # files of one name; more say nothing
 _MOST_QUOTED = 12  # places of one quoted text; more say nothing
-_ENDINGS = "izations ization ations ation ings ing ers ies ions ion ed er es s e y"
-_SUFFIXES = tuple(_ENDINGS.split())
-_SHORTEST_STEM = 3
 _INNER = 5  # letters of a stem that is recognised inside a longer word
-_REMEMBERED = 8192  # names; enough for speed, small in memory
 _README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _IMPORT = re.compile(r"\s*(?:import|from|use|require)\b")
 _COMMENT = re.compile(r"\s*(?:#(?!!|\[)|//|/\*|\*(?:\s|/|$))")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _COMMON = (
     "a about add added adding all also an and any are as at be both but by can change code could create do does each "
     "fix for from function get given has have how if implement in into is it its like make method more must new no not "
@@ -184,40 +180,18 @@ _TEST_FOLDERS = frozenset({"test", "tests", "testing", "spec", "specs", "__tests
 _SCRIPTS = frozenset({"js", "mjs", "cjs", "ts", "mts", "cts"})
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def words(identifier: str) -> tuple[str, ...]:
-    """Split an identifier or a path at camel humps, underscores and signs into stems."""
-    return tuple(stem(part.lower()) for part in _PARTS.findall(identifier))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def stem(word: str) -> str:
-    """Cut the ending off an English word, so that parse, parser and parsing are one."""
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
-            return _single_end(word[: -len(suffix)])
-    return word
-
-
-def _single_end(word: str) -> str:
-    """`stopp` (of stopping) is `stop`."""
-    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "aeioslz" else word
-
-
 def _query(terms: Sequence[str], names: Sequence[tuple[str, ...]]) -> _Query:
     stems: dict[str, None] = {}
-    exact: set[str] = {
-        name[-1].lower() for name in names if len(name[-1]) >= _SHORTEST_STEM and name[-1] not in BUILT_IN
-    }
+    exact: set[str] = {name[-1].lower() for name in names if len(name[-1]) >= SHORTEST and name[-1] not in BUILT_IN}
     for term in terms:
         pieces = [piece for piece in re.findall(r"[A-Za-z0-9_]+", term) if piece not in BUILT_IN]
         exact.update(piece.lower() for piece in pieces if "_" in piece.strip("_") or piece[1:] != piece[1:].lower())
-        for word in (part for piece in pieces for part in _PARTS.findall(piece)):
-            if word.lower() not in _STOP and len(word) >= _SHORTEST_STEM - (not word.islower()) and not word.isdigit():
+        for word in (part for piece in pieces for part in PARTS.findall(piece)):
+            if word.lower() not in _STOP and len(word) >= SHORTEST - (not word.islower()) and not word.isdigit():
                 stems.setdefault(stem(word.lower()))
     heard = tuple(stems)
     for name in sorted(exact):  # what is spelled as code counts, however common its words are
-        if len(name) >= _SHORTEST_STEM and not any(one in name for one in heard):
+        if len(name) >= SHORTEST and not any(one in name for one in heard):
             stems.setdefault(name)
     stems = dict.fromkeys([*list(stems)[len(heard) :], *heard])
     return _Query(stems=tuple(stems)[:_MOST_TERMS], exact=frozenset(exact), names=tuple(names))
@@ -234,7 +208,7 @@ def _content(root: Path, query: _Query) -> Mapping[str, Counter[str]]:
     return counted
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED)
 def _hits(identifier: str, wanted: frozenset[str]) -> tuple[str, ...]:
     """The stems that a name, a path or a sentence holds; run-together words count too: `progressbar` holds both."""
     lowered = identifier.lower()
