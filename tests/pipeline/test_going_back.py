@@ -286,3 +286,19 @@ def test_what_is_measured_again_and_fails_is_the_models_to_repair() -> None:
     )  # fmt: skip
     again = fold(refused, kinds.StageStarted(stage="red", attempt=3), state=state)
     assert decide(again, STAGES) != SubmitKept(stage="red")
+
+
+def test_words_that_no_model_has_read_go_along_to_the_stage_that_a_human_opens_again() -> None:
+    def said(number: int, **values: Any) -> tuple[kinds.Event, ...]:
+        raised = kinds.EscalationRaised(
+            escalation_id=f"E{number}", stage="red", kind="stuck", reason="r", question=f"{number}?", choices=()
+        )
+        return raised, kinds.EscalationResolved(escalation_id=f"E{number}", decision="answer", **values)
+
+    state = fold(*said(1, text="first words"), *said(2, text="other words", reopen="spec"), state=measured("red"))
+    effect = decide(state, STAGES)
+    assert isinstance(effect, Reopen)
+    assert reopened(state, effect).people.answers == ("1? -> first words", effect.answer)
+    reply = kinds.ModelReplied(step=1, text="", tool_calls=(), finish="stop", usage={}, model="m")
+    read = fold(*said(1, text="first words"), reply, *said(2, text="other", reopen="spec"), state=measured("red"))
+    assert reopened(read, decide(read, STAGES)).people.answers == ("2? -> other",)

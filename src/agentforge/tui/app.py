@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -247,8 +247,12 @@ class ScreenApp(App[int]):
         elif self._is_second("ctrl+c"):
             self.leave(0)
         else:
-            self.prompt.keep_draft()
+            self._behind_what_is_typed(self.prompt.keep_draft)
             self.working.tell("Press Ctrl+C again to leave", for_s=_AGAIN_S)
+
+    def _behind_what_is_typed(self, action: Callable[[], object]) -> None:
+        """Act on the draft when the input has taken every key pressed before: keys of the screen itself overtake them."""
+        self.prompt.call_later(action)
 
     def action_escape(self) -> None:
         """Stop the turn; else, pressed twice, clear the input, or where it is empty go back to an earlier point."""
@@ -281,10 +285,10 @@ class ScreenApp(App[int]):
             self.flow.switch_mode("build", "on-failure")
             self.screen.dismiss(Reply(decision="once"))
 
-    async def action_edit_draft(self) -> None:
+    def action_edit_draft(self) -> None:
         """Go on writing the message in the person's editor."""
         if len(self.screen_stack) == 1:
-            await self.flow.edit_draft()
+            self._behind_what_is_typed(self.flow.edit_draft)
 
     def action_paste_picture(self) -> None:
         """Attach the image on the clipboard; where there is none, paste its text, or what was copied here."""
@@ -302,8 +306,10 @@ class ScreenApp(App[int]):
 
     def action_leave_empty(self) -> None:
         """Leave when nothing is typed; else delete what is right of the cursor, as everywhere."""
-        if len(self.screen_stack) > 1:
-            return
+        if len(self.screen_stack) == 1:
+            self._behind_what_is_typed(self._delete_or_leave)
+
+    def _delete_or_leave(self) -> None:
         if self.prompt.text:
             self.prompt.action_delete_right()
         else:

@@ -138,7 +138,7 @@ class Choices:
         elif name == "vim":
             self._app.prompt.use_vim(wanted=self._app.prompt.vim is None)
         elif name == "edit":
-            await self._app.action_edit_draft()
+            self._app.action_edit_draft()
         elif name == "keys":
             self._app.action_keys()
         elif name in ("exit", "quit"):

@@ -85,12 +85,17 @@ class Terminal:
         """What stands on the screen; with `styles` its colours as escape sequences."""
         return "\n".join(self._command(f"capture-pane -p{' -e' if styles else ''}"))
 
-    def until(self, words: str, *, gone: bool = False) -> str:
-        """Wait until words stand on the screen (or stand there no more); returns the screen."""
+    def until(self, *words: str, gone: bool = False, styles: bool = False) -> str:
+        """Wait until all these words stand on the screen at once (or none stands there any more); returns the screen.
+
+        The program draws a screen in pieces: what belongs to one screen is asked for in one call, not looked up afterwards.
+        """
         deadline = monotonic() + _PATIENCE_S
-        while (words in (shown := self.text())) is gone:
+        while True:
+            shown = self.text(styles=styles)
+            if all((each in shown) is not gone for each in words):
+                return shown
             self._wait_for_output(deadline, words, shown)
-        return shown
 
     def ended(self) -> str:
         """Wait until the program has ended; what stands on the terminal then."""
@@ -116,12 +121,12 @@ class Terminal:
             elif rows is not None:
                 rows.append(line)
 
-    def _wait_for_output(self, deadline: float, words: str, shown: str) -> None:
+    def _wait_for_output(self, deadline: float, words: tuple[str, ...], shown: str) -> None:
         try:
             while not self._line(deadline).startswith(("%output", "%pane-died", "%layout-change")):
                 pass
         except TimeoutError:
-            raise AssertionError(f"never on the screen: {words!r}\n{shown}") from None
+            raise AssertionError(f"never so on the screen: {words!r}\n{shown}") from None
 
     def _line(self, deadline: float) -> str:
         """The next line that tmux says."""

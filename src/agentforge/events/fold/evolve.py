@@ -153,7 +153,7 @@ def _stage_started(state: RunState, event: kinds.StageStarted, _at: str) -> RunS
             rejected=draft_kept(state, event.stage) if first else state.review.rejected if again else None,
             held=state.review.held and again and not first,
         ),
-        people=replace(state.people, answers=state.people.answers if again or told else ()),
+        people=state.people if again or told else replace(state.people, answers=(), unread=()),
         work=replace(state.work, trees={**state.work.trees, "work": event.tree} if event.tree else state.work.trees),
     )
 
@@ -238,6 +238,7 @@ def _model_replied(state: RunState, event: kinds.ModelReplied, at: str) -> RunSt
         state,
         usage=replace(state.usage, totals=totals, spending=spending, lately=lately),
         progress=replace(state.progress, turn=turn, stages=stages),
+        people=replace(state.people, unread=()),
     )
 
 
@@ -314,7 +315,7 @@ def _stage_passed(state: RunState, event: kinds.StagePassed, _at: str) -> RunSta
         ),
         work=replace(state.work, artifacts={**state.work.artifacts, event.stage: artifact}),
         review=replace(state.review, submission=None, verdict=None, findings=(), reopened=reopened),
-        people=replace(state.people, answers=()),
+        people=replace(state.people, answers=(), unread=()),
     )
 
 

@@ -47,7 +47,8 @@ def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
         for name, known in state.progress.stages.items()
     }
     after, work, people = _between(state), state.work, state.people
-    answers = (*(() if state.progress.stage else people.answers), *((event.answer,) if event.answer else ()))
+    told = people.unread if state.progress.stage else people.answers
+    answers = (*(one for one in told if one != event.answer), *((event.answer,) if event.answer else ()))
     went_back = (*people.went_back, event.escalation_id) if event.escalation_id else people.went_back
     return replace(
         after,
@@ -68,7 +69,7 @@ def _undone(state: RunState, event: kinds.StageReopened) -> RunState:
             trees={**{name: tree for name, tree in work.trees.items() if name not in gone}, "work": event.tree},
             evidence={name: value for name, value in work.evidence.items() if name not in gone},
         ),
-        people=replace(after.people, answers=answers, went_back=went_back),
+        people=replace(after.people, answers=answers, unread=answers, went_back=went_back),
     )
 
 
@@ -138,5 +139,5 @@ def _between(state: RunState) -> RunState:
         state,
         progress=replace(state.progress, stage="", turn=Turn(step=state.progress.turn.step)),
         review=replace(state.review, submission=None, verdict=None, findings=(), rejected=None),
-        people=replace(state.people, answers=()),
+        people=replace(state.people, answers=(), unread=()),
     )

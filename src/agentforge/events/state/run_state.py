@@ -263,6 +263,7 @@ class People:
 
     Attributes:
         answers: human answers that belong to the current stage, newest last.
+        unread: those of them that no model has been given yet.
         went_back: escalations whose answer opened an earlier stage again.
         denials: calls that were not approved: {step, tool, reason}.
         marks: what a human said of the delivery: {mark, note, by, at}.
@@ -270,6 +271,7 @@ class People:
 
     escalations: Mapping[str, Escalation] = field(default_factory=dict)
     answers: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     went_back: tuple[str, ...] = ()
     denials: tuple[Json, ...] = ()
     marks: tuple[Json, ...] = ()
