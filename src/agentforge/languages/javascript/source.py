@@ -63,17 +63,20 @@ def definitions(root: SgNode) -> Iterator[JavascriptDefinition]:
     yield from _inside(root, "")
 
 
-def defines(path: str, text: str, name: str) -> bool:
+def defines(path: str, text: str, name: str, *, inside: bool = True) -> bool:
     """Whether a file defines a name (`Class.method`, `kit.slug`), at its top or inside of one function.
 
     An export without a name has that of its file, as those who import it write it.
+
+    Args:
+        inside: a name inside of a function counts.
     """
     root = parsed(path, text)
     if root is None:
         return False
     known = {one.name for one in definitions(root)}
     unnamed = "default" in known and name == PurePosixPath(path).name.partition(".")[0]
-    return name in known or unnamed or anywhere(root, name) is not None
+    return name in known or unnamed or (inside and anywhere(root, name) is not None)
 
 
 def named_by(path: str, text: str, name: str, *, other: str, its_text: str) -> bool:

@@ -163,12 +163,13 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         change, path, name = item.get("change"), str(item.get("file", "")), str(item.get("name", ""))
         content = runtime.git.show(tree, path)
         content = without_tests(path, content) if content is not None and may_hold_tests(path) else content
-        there = defines(path, name, content, exactly=change == "removed") if content is not None else False
+        gone = change == "removed"  # a local variable of the same name is another thing
+        there = defines(path, name, content, exactly=gone, inside=not gone) if content is not None else False
         if there is False and content is not None and change == "new" and _written(path, name, content):
             there = True
         if there is False and content is not None and change == "new" and path.endswith(".py"):
             there = name in _imported(content)
-        if change == "removed" and there:
+        if gone and there:
             unmet.append({"name": name, "path": path, "reason": f"{name} is declared removed and is still there"})
         if change == "new" and there is False and item.get("kind") in ("function", "method", "class"):
             unmet.append({"name": name, "path": path, "reason": f"{name} is declared new and is not there"})

@@ -99,14 +99,15 @@ def dotted(name: str) -> str:
     return name.split("(", maxsplit=1)[0].strip().replace("::", ".")
 
 
-def defines(path: str, name: str, content: bytes, *, exactly: bool = False) -> bool | None:
+def defines(path: str, name: str, content: bytes, *, exactly: bool = False, inside: bool = True) -> bool | None:
     """Whether a file defines a symbol; None when its language cannot be read.
 
     Args:
         exactly: `area` is not the method `Circle.area`.
+        inside: JavaScript's names inside of a function count.
     """
     text = content.decode("utf-8", "replace")
-    if is_javascript(path) and javascript_defines(path, text, dotted(name)):
+    if is_javascript(path) and javascript_defines(path, text, dotted(name), inside=inside):
         return True
     known = outline_of(path, text) if language_of(path) else None
     if known is None or known.note:
