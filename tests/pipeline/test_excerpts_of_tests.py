@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.context.packer import fill, law_tokens
-from agentforge.context.sections import Level, View
+from agentforge.context.sections import NEWEST, Level, View, Want, view_of
 from agentforge.pipeline.context.excerpts import code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, style_views
 
@@ -21,6 +21,7 @@ TESTS = (
 )
 
 
+LONG = {"one": 4, "three": 90, "two": 8, "four": 70, "five": 20}
 ADDED = "def test_added(wood):\n    assert walk(77) == 77\n\n\n"
 
 
@@ -87,6 +88,20 @@ def test_a_test_that_is_to_be_changed_is_found_as_its_runner_names_it(
     (view,) = listed_views(tmp_path, {path: [name], "tests/gone.py": ["test_gone"]})
     assert {want.level for want in view.wants} == {Level.ASKED}
     assert line in [view.lines[number].strip() for want in view.wants for number in range(want.first, want.last + 1)]
+
+
+def test_listed_tests_are_whole_as_far_as_they_fit_and_come_behind_what_the_model_asked_for(tmp_path: Path) -> None:
+    bodies = {name: "".join(f"    assert {name}({row}) == {row}\n" for row in range(rows)) for name, rows in LONG.items()}
+    text = "".join(f"def test_{name}():\n{body}\n\n" for name, body in bodies.items())
+    (tmp_path / "test_kit.py").write_text(text)
+    (listed,) = listed_views(tmp_path, {"test_kit.py": [f"test_{name}" for name in bodies]})
+    whole = [name for name, body in bodies.items() if all(row in text_of(listed, room=900) for row in body.split("\n"))]
+    assert whole == ["one", "two", "five"]
+    asked = Want(first=1, last=60, level=Level.ASKED, order=NEWEST - 1)
+    other = view_of("other.py", "".join(f"line_{row} = {row}\n" for row in range(60)), [asked], digest="d", state="now")
+    shown = fill([listed, other], room=900, least=Level.NAMED).shown
+    assert len(shown["other.py"]) == 60
+    assert "test_one" in "".join(shown["test_kit.py"].values())
 
 
 def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: Path) -> None:

@@ -122,3 +122,28 @@ def test_a_changed_signature_of_rust_leaves_the_other_tests_of_its_file_alone(pr
     done = made.tree({"src/lib.rs": lib.format(", mark: &str", "{}", ", mark")})
     green, _ = measure_green(made.rig(), promise, base_tree=base, red_tree=red_tree, tree=done)
     assert (green["all_tests_pass"], green["regressions"], green["no_regressions"]) == (True, [], True), green
+
+
+def test_a_package_that_does_not_compile_yet_takes_nothing_from_the_controls_of_another_one(project):
+    need("go")
+    row = _LANGUAGES["go"]
+    command = 'package main\n\nimport "testing"\n\nfunc TestSame(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n'
+    made = project({**row["files"], "cmd/kit/main.go": "package main\n\nfunc main() {}\n"}, env={})
+    base = made.tree()
+    red_tree = made.tree(
+        {
+            "a_test.go": row["code"].format("One", "Slug", "a b"),
+            "b_test.go": 'package textkit\n\nimport "testing"\n\nfunc two() string { return Slug("A B") }\n\n'
+            'func TestTwo(t *testing.T) {\n\tif two() != "a b" {\n\t\tt.Fatal("no")\n\t}\n}\n',
+            "c_test.go": row["code"].format("Three", "two() + Shout", "a bA B!"),
+            "cmd/kit/main_test.go": command,
+        }
+    )
+    kinds = {"a_test.go": "TestOne", "b_test.go": "TestTwo", "c_test.go": "TestThree"}
+    tests = [{"path": path, "name": name, "kind": "target"} for path, name in kinds.items()]
+    guard = {"path": "cmd/kit/main_test.go", "name": "TestSame", "kind": "guard"}
+    symbols = [{"name": "Slug", "file": "textkit.go", "kind": "function", "change": "new"}]
+    suite = Suite(tests=[*tests, guard], symbols=symbols)
+    red, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red_tree)
+    assert red["controls"]["held"], red
+    assert (red["all_tests_fail"], red["guards_pass"]) == (True, True), red

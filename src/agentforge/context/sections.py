@@ -17,6 +17,10 @@ _BRIDGE = 3
 _SECRET = "(not shown: a secret stands here)"
 
 
+NEWEST = 1000
+"""Within a level, the orders below it belong to what the model asked for in its last step."""
+
+
 class Level(IntEnum):
     """How much something matters; what stands higher is served first.
 

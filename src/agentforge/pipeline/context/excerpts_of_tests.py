@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 
-from agentforge.context.sections import Level, View, Want, runs_of
+from agentforge.context.sections import NEWEST, Level, View, Want, runs_of
 from agentforge.languages.javascript.tests import javascript_tests
 from agentforge.pipeline.context.excerpts import (
     BESIDE,
@@ -147,7 +147,8 @@ def _titled(path: str, text: str) -> Iterator[tuple[str, Symbol]]:
 
 
 def listed_views(root: Path, listed: Mapping[str, Iterable[str]]) -> list[View]:
-    """The existing tests that are to be changed or removed, whole, before anything else that was named.
+    """The existing tests that are to be changed or removed, whole: behind what the model asked for in its last step, before
+    anything else that was named. The short ones are first, so that as many as possible are whole.
 
     Args:
         listed: by test file the names as a specification or a runner writes them.
@@ -160,12 +161,17 @@ def listed_views(root: Path, listed: Mapping[str, Iterable[str]]) -> list[View]:
             continue
         symbols, why = symbols_of(path, text), "is to be changed"
         wants = [
-            Want(first=one.line, last=one.end_line, level=Level.ASKED, order=EDGE, focus=one.line, why=why)
+            Want(first=one.line, last=one.end_line, level=Level.ASKED, order=_listed_order(one), focus=one.line, why=why)
             for one in found
             if not members_of(symbols, one)
         ]
         views.append(file_view(root, path, text, wants, symbols=symbols, state="how tests look here"))
     return views
+
+
+def _listed_order(test: Symbol) -> int:
+    """One order for each length in lines: tests of one order would share the room, and all of them would be cut."""
+    return NEWEST + min(test.end_line - test.line, NEWEST - 1)
 
 
 def _tests_called(path: str, text: str, name: str) -> list[Symbol]:

@@ -10,7 +10,7 @@ from agentforge.agent import WARN_AFTER, repetitions
 from agentforge.context.budget import bounded, one_line, short_error
 from agentforge.context.printed import WAYS_TO_SEE
 from agentforge.context.render import render
-from agentforge.context.sections import Level, Piece, Section, Want, view_of
+from agentforge.context.sections import NEWEST, Level, Piece, Section, Want, view_of
 from agentforge.events.fold.revisits import draft_kept
 from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
@@ -30,8 +30,8 @@ _SEND_AGAIN = "send only the fields and list entries that change, the rest stays
 _WAITING = (
     "{number} of your calls wait for {stage}; send them again, behind submit_artifact, only if they have to change."
 )
-_CALLS = 1000
-"""More than one reply can hold."""
+_CALLS = 2 * NEWEST
+"""More than the results of one step and the listed tests behind them."""
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WITH_OUTPUT = ("exit-code", "timeout", "no-match")
 """What a program that failed had printed by then, and what stands in a file instead, is a result, no message of ours."""

@@ -186,8 +186,10 @@ def _heard(rig: Rig, red_tree: str, run: SuiteRun) -> SuiteRun:
         return run
     again = run_tree(rig, red_tree, tests=innocent, edits=Edits(files=dict.fromkeys(guilty)))
     errors = [one for one in run.collection_errors if one.id in guilty]
+    ran = [one.canary for one in (run, again) if one.outcomes]  # what did not compile has run no canary either
     return replace(
         again,
+        canary=next((one for one in ran if one != "held"), "held") if ran else again.canary,
         outcomes={**run.outcomes, **again.outcomes},
         collected=(*run.collected, *again.collected),
         collection_errors=(*errors, *again.collection_errors),
