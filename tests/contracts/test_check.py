@@ -434,6 +434,15 @@ def test_all_failures_are_reported_at_once(contracts: ContractSet) -> None:
     assert len([item for item in result.results if item.rule != "schema"]) == len(contracts.get("specification").rules)
 
 
+def test_a_run_without_controls_is_told_once(contracts: ContractSet, artifacts: Any, facts: Any) -> None:
+    lost = {**facts["test_suite"]["controls"], "held": False, "canary": "absent"}
+    red = {**facts["test_suite"], "all_tests_fail": False, "guards_pass": False, "controls": lost}
+    result = check(contracts.get("test_suite"), artifacts["test_suite"], facts=red, inputs=artifacts)
+    told = [item for item in result.results if not item.passed and not item.follows]
+    assert [item.rule for item in told] == ["controls-held"]
+    assert "did not run" in told[0].message
+
+
 def test_what_is_found_in_several_lines_is_told_once_with_all_of_them() -> None:
     def row(path: str, line: int, message: str) -> dict[str, object]:
         return {"check": "eslint", "path": path, "line": line, "message": message}

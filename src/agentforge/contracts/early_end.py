@@ -41,7 +41,12 @@ def ending(case: RuleCase) -> str:
     return f"the process that ran the tests ended {how} {where}; what came behind it has no result{printed} - {fix}"
 
 
+def proves_nothing(case: RuleCase) -> bool:
+    """Whether another rule says already that the run is no evidence: it ended early, or one of its controls did not hold."""
+    return bool(ended_early(case)) or case.fact_record("controls").get("held") is False
+
+
 def unshown(measured: object) -> RuleOutcome:
-    """The rule is not shown to hold, only because the run ended early; the control says so, and nobody is told it twice."""
-    message = "this was not shown: the process that ran the tests ended before they had a result"
+    """The rule is not shown to hold, only because the run is no evidence; the control says so, and nobody is told it twice."""
+    message = "this was not shown: the run of the tests ended early, or one of its controls did not hold"
     return RuleOutcome(passed=False, message=message, measured=measured, follows=True)

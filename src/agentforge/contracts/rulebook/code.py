@@ -172,6 +172,8 @@ def controls_held(case: RuleCase) -> RuleOutcome:
     controls = case.fact_record("controls")
     needed = {"held": True} if "held" in controls else {"canary": "held", "complete": True, "agree": True}
     lost = [f"{name} is {controls.get(name)}" for name, good in needed.items() if controls.get(name) != good]
+    if lost and "held" in needed and controls.get("canary") == "absent":
+        lost = ["the planted test that must fail did not run"]
     ended = text(controls, "stubs_ended")
     lost += [
         f"{name} is {value}{f' ({ended})' if name == 'stubs' and ended else ''}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentforge.contracts.contract import Json
-from agentforge.contracts.early_end import ended_early, unshown, without_result
+from agentforge.contracts.early_end import proves_nothing, unshown, without_result
 from agentforge.contracts.inspection import by_inspection_alone, guards_suffice
 from agentforge.contracts.rule import (
     RuleCase,
@@ -111,7 +111,7 @@ def targets_fail(case: RuleCase) -> RuleOutcome:
     passing = [test for test in targets if test.get("outcome") not in ("failed", "error")]
     if case.fact("all_tests_fail") is True and not passing:
         return held(len(targets))
-    if not passing and ended_early(case):
+    if not passing and proves_nothing(case):
         return unshown(len(targets))
     if not targets:
         return broken("no test fails at the base - assert what the base lacks", measured=0)
@@ -148,7 +148,7 @@ def guards_pass(case: RuleCase) -> RuleOutcome:
     failing = [test for test in guards if test.get("outcome") not in ("passed", "skipped")]
     if case.fact("guards_pass") is True and not failing:
         return held(len(guards))
-    if not failing and ended_early(case):
+    if not failing and proves_nothing(case):
         return unshown(len(guards))
     return none_of(
         failing or ["a guard"], what="guards that do not pass at the base", fix="a guard asserts what is there"
