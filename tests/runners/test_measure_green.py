@@ -114,6 +114,16 @@ def test_runner_configuration_of_the_change_does_not_count_and_is_a_finding(prep
     assert facts["config_changed"] == list(trick)
 
 
+def test_a_configuration_that_the_request_names_counts_and_cannot_force_an_outcome(prepared):
+    asked = {"told": "Add sub to calc.py, and a fixture `two` to tests/conftest.py."}
+    fixture = "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n"
+    facts, _ = prepared({"calc.py": GOOD, "tests/conftest.py": fixture}, **asked)
+    assert facts["all_tests_pass"] and facts["no_regressions"]
+    assert (facts["config_changed"], facts["config_asked"]) == ([], ["tests/conftest.py"])
+    forced, _ = prepared({"calc.py": GOOD.replace("a - b", "a + b"), "tests/conftest.py": FORCED}, **asked)
+    assert not forced["all_tests_pass"]
+
+
 def test_an_honest_change_beside_a_broken_configuration_is_measured_with_that_of_the_base(prepared):
     facts, _ = prepared({"calc.py": GOOD, "tests/conftest.py": "raise RuntimeError\n"})
     assert facts["all_tests_pass"] and facts["no_regressions"] and facts["config_changed"] == ["tests/conftest.py"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentforge.verification.source.runner_configuration import steering_changes
+from agentforge.verification.source.runner_configuration import steering_by, steering_changes
 
 
 def _changes(path, before, after, **options):
@@ -52,3 +52,19 @@ def test_only_what_steers_the_runner_counts(path, before, after, counts):
 
 def test_what_red_declared_is_allowed():
     assert _changes("tests/conftest.py", None, "x", allowed=("tests/conftest.py",)) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("Move src/build.rs; Cargo.toml has to follow.", ["Cargo.toml", "src/build.rs"]),
+        ("Let the build script, build.rs, say so.", ["src/build.rs"]),
+        ("Make it faster, the cargo way.", []),
+        ("The other/build.rs is too slow.", []),
+    ],
+)
+def test_a_file_that_people_name_may_steer_the_runner_in_another_way(told, asked):
+    before = {"Cargo.toml": b"[package]\nbuild = 'a.rs'\n", "src/build.rs": b"fn main() {}\n", "README.md": b"a"}
+    unasked, found = steering_by(told, before, before=before.get, after=lambda _: b"[package]\n")
+    assert sorted(found) == asked
+    assert sorted((*unasked, *found)) == ["Cargo.toml", "src/build.rs"]

@@ -50,9 +50,7 @@ def escalation_resolved(state: RunState, event: kinds.EscalationResolved, at: st
     text = event.text.strip()
     if event.decision == "answer" and _reaches_the_stage(item, text, state):
         people, said = after.people, f"{item.question} -> {text}"
-        after = replace(
-            after, people=replace(people, answers=(*people.answers, said), unread=(*people.unread, said))
-        )
+        after = replace(after, people=replace(people, answers=(*people.answers, said), unread=(*people.unread, said)))
     if event.decision == "reject" and not _about_a_step(item):
         refused = refused or item.kind == "approval" or state.review.submission is not None
         after = _rejected(after, text)

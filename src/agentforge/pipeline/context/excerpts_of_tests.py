@@ -161,7 +161,9 @@ def listed_views(root: Path, listed: Mapping[str, Iterable[str]]) -> list[View]:
             continue
         symbols, why = symbols_of(path, text), "is to be changed"
         wants = [
-            Want(first=one.line, last=one.end_line, level=Level.ASKED, order=_listed_order(one), focus=one.line, why=why)
+            Want(
+                first=one.line, last=one.end_line, level=Level.ASKED, order=_listed_order(one), focus=one.line, why=why
+            )
             for one in found
             if not members_of(symbols, one)
         ]

@@ -207,6 +207,8 @@ def limits(state: RunState) -> list[str]:
     told = [f"{item.get('path')}:{item.get('line')}" for item in items(facts.get("told_suppressions"))]
     if told:
         out.append(f"lint rules were suppressed as the same file does elsewhere: {', '.join(told[:5])}")
+    if asked := texts(facts.get("config_asked")):
+        out.append(f"files that steer the tests were changed, because the request names them: {', '.join(asked[:5])}")
     if base.get("sandbox") == "none":
         out.append("no sandbox was there: tests and checks ran with the user's own rights, network included")
     elif base.get("sandbox") == "landlock":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import configparser
 import json
+import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -32,6 +33,7 @@ _CARGO_PACKAGE = ("build", "autotests", "autobins", "autolib", "edition", "defau
 _GO_WORDS = ("go", "toolchain", "replace", "exclude", "tool", "ignore")
 _INI = {"tox.ini": ("pytest",), "setup.cfg": ("tool:pytest", "coverage:run", "options.entry_points")}
 _PACKAGE_KEYS = ("jest", "mocha", "vitest", "type")
+_PATH_WORD = re.compile(r"[\w.@+/-]+")
 _SHADOWS = frozenset({"pytest.py", "_pytest.py", "pluggy.py", "unittest.py", "conftest.pyc"})
 
 
@@ -53,6 +55,25 @@ def steering_changes(
         if _steering_part(path, before(path)) != _steering_part(path, after(path)):
             found.append(path)
     return tuple(found)
+
+
+def steering_by(
+    told: str, changed: Iterable[str], *, before: Read, after: Read, allowed: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Part the changed files that steer the runner in another way: those that nobody asked for, and those that people named.
+
+    Args:
+        told: people's own words; a file is named by its path, or by the last parts of it.
+    """
+    words = {word.rstrip(".") for word in _PATH_WORD.findall(told)}
+    found = steering_changes(changed, before=before, after=after, allowed=allowed)
+    asked = tuple(path for path in found if not words.isdisjoint(_endings(path)))
+    return tuple(path for path in found if path not in asked), asked
+
+
+def _endings(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[at:]) for at in range(len(parts)))
 
 
 def _steers(path: str) -> bool:

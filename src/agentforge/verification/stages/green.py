@@ -14,7 +14,7 @@ from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, test_and_row, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
-from agentforge.verification.source.runner_configuration import steering_changes
+from agentforge.verification.source.runner_configuration import steering_by
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
@@ -86,12 +86,13 @@ def measure_green(
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded, refitted,
         rewritten (pass alone with a fixture or text that the specification changes), thinned (cases that are gone),
         under_old_text (regressions only with the base's own files of tests), newly_passing, belongs_to: [{stage, rule, path,
-        message}] (RED or SPEC can repair it), frozen_changed, config_changed, out_of_scope, new_suppressions, flaky, controls,
-        ended_early, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
+        message}] (RED or SPEC can repair it), frozen_changed, config_changed, config_asked, out_of_scope,
+        new_suppressions, flaky, controls, ended_early, tests_run, passed, seed, duration_s, problems, failing_text},
+        evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     before, after, frozen_paths = rig.read(base_tree), rig.read(tree), promise.frozen.whole
-    config = steering_changes(changed, before=before, after=after, allowed=frozen_paths)
+    config, asked = steering_by(promise.told, changed, before=before, after=after, allowed=frozen_paths)
     edits = honest_edits(rig, promise, base_tree=base_tree, red_tree=red_tree, tree=tree)
     said = "runs the tests nearest to the change" if only else "runs the whole suite on the change"
     with underway(said, usual_s=0.0 if only else rig.usual_s):
@@ -119,6 +120,7 @@ def measure_green(
         ],
         "frozen_changed": list(compare(promise.frozen, after)),
         "config_changed": list(config),
+        **({"config_asked": list(asked)} if asked else {}),
         "out_of_scope": outside(changed, promise.scope, promise.frozen, before=before, after=after),
         "new_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in refused],
         "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
@@ -156,7 +158,8 @@ def honest_edits(rig: Rig, promise: Promise, *, base_tree: str, red_tree: str, t
     """What every run of a tree gets: frozen files as RED left them, steering files as the base has them."""
     frozen = promise.frozen.whole
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
-    config = steering_changes(changed, before=rig.read(base_tree), after=rig.read(tree), allowed=frozen)
+    before, after = rig.read(base_tree), rig.read(tree)
+    config, _ = steering_by(promise.told, changed, before=before, after=after, allowed=frozen)
     files = {path: rig.git.show(base_tree, path) for path in config}
     inner = put_back_in(promise.frozen.parts, frozen=rig.read(red_tree), now=rig.read(tree))
     return Edits(files={**files, **inner, **{path: rig.git.show(red_tree, path) for path in frozen}})
