@@ -91,7 +91,9 @@ def test_a_test_that_is_to_be_changed_is_found_as_its_runner_names_it(
 
 
 def test_listed_tests_are_whole_as_far_as_they_fit_and_come_behind_what_the_model_asked_for(tmp_path: Path) -> None:
-    bodies = {name: "".join(f"    assert {name}({row}) == {row}\n" for row in range(rows)) for name, rows in LONG.items()}
+    bodies = {
+        name: "".join(f"    assert {name}({row}) == {row}\n" for row in range(rows)) for name, rows in LONG.items()
+    }
     text = "".join(f"def test_{name}():\n{body}\n\n" for name, body in bodies.items())
     (tmp_path / "test_kit.py").write_text(text)
     (listed,) = listed_views(tmp_path, {"test_kit.py": [f"test_{name}" for name in bodies]})

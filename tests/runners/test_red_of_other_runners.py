@@ -127,7 +127,9 @@ def test_a_changed_signature_of_rust_leaves_the_other_tests_of_its_file_alone(pr
 def test_a_package_that_does_not_compile_yet_takes_nothing_from_the_controls_of_another_one(project):
     need("go")
     row = _LANGUAGES["go"]
-    command = 'package main\n\nimport "testing"\n\nfunc TestSame(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n'
+    command = (
+        'package main\n\nimport "testing"\n\nfunc TestSame(t *testing.T) {\n\tif 1 != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n'
+    )
     made = project({**row["files"], "cmd/kit/main.go": "package main\n\nfunc main() {}\n"}, env={})
     base = made.tree()
     red_tree = made.tree(

@@ -37,6 +37,17 @@ def test_a_line_that_was_edited_keeps_its_suppression_and_takes_no_other():
     assert _found("a.py", before, "import os\n\n\nclass B:  # pylint: disable=R0903\n    y: int\n") == [4]
 
 
+def test_an_expression_keeps_its_suppression_on_a_line_of_another_form():
+    sign = "# type: ignore[misc]"
+    before = f"def z(self):\n    return (\n        self.points[2]  {sign}\n        if self.has_z\n        else None\n    )\n"
+    kept = "def z(self):\n    if not self.has_z:\n        raise Missing\n    return self.points[2]"
+    assert _found("a.py", before, f"{kept}  {sign}\n") == []
+    assert _found("a.py", before, f"{kept}  # type: ignore\n") == [4]
+    assert _found("a.py", before, f"{kept.replace('points', 'others')}  {sign}\n") == [4]
+    assert _found("a.py", before, f"{kept}  {sign}\ndef y(self):\n    return self.points[2]  {sign}\n") == [6]
+    assert _found("a.py", f"x = call(\n)  {sign}\n", f"y = other(3)  {sign}\n") == [1]
+
+
 def test_other_languages_and_python_that_cannot_be_parsed():
     assert _found("a.ts", "", "// eslint-disable-next-line\nx()\n") == [1]
     assert _found("a.py", "", "def (  # noqa\n") == [1]

@@ -43,7 +43,8 @@ def test_every_tool_that_writes_names_what_it_writes(tmp_path: Path) -> None:
     arguments = {"path": "a.py", "patch": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n"}
     arguments |= {"action": "rename", "symbol": "a", "to": "b"}
     writing = {name: tool.paths(arguments, tmp_path) for name, tool in find(names()).items() if tool.effect == "write"}
-    assert writing == dict.fromkeys(("append_file", "apply_patch", "edit", "write_file", "refactor"), ("a.py",))
+    alone = dict.fromkeys(("append_file", "apply_patch", "edit", "write_file", "refactor"), ("a.py",))
+    assert writing == {**alone, "move_file": ("a.py", "b")}
 
 
 def test_tools_come_in_the_order_in_which_they_are_named() -> None:

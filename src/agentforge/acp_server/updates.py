@@ -32,6 +32,7 @@ Update = Any
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("read_file", "list_dir", "git_show", "git_blame", "git_status", "git_log", "git_diff"), "read"),
     **dict.fromkeys(("grep", "glob", "find_symbol", "outline", "web_search"), "search"),
+    "move_file": "move",
     **dict.fromkeys(("write_file", "append_file", "edit", "apply_patch", "refactor"), "edit"),
     **dict.fromkeys(("shell", "run_tests", "run_checks", "git_commit", "git_branch", "agent", "jobs"), "execute"),
     **dict.fromkeys(("web_fetch", "browser"), "fetch"),

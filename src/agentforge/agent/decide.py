@@ -53,7 +53,7 @@ SILENT_LIMIT = 4
 """Replies in a row without a tool call before a human is asked."""
 
 _MUTATING = frozenset(
-    {"write_file", "append_file", "edit", "apply_patch", "refactor", "shell", "write_definition", "agent"}
+    {"write_file", "append_file", "edit", "apply_patch", "move_file", "refactor", "shell", "write_definition", "agent"}
 )
 
 

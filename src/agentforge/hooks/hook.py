@@ -43,6 +43,7 @@ _CLAUDE_TOOLS: Mapping[str, tuple[str, ...]] = {
     "write_file": ("Write",),
     "append_file": ("Write", "Edit"),
     "apply_patch": ("MultiEdit", "Edit"),
+    "move_file": ("Edit",),
     "web_fetch": ("WebFetch",),
     "web_search": ("WebSearch",),
 }

@@ -80,7 +80,7 @@ _SOURCES = (
 )
 _OWN_WORDS = frozenset(
     {
-        *("write_file", "append_file", "edit", "apply_patch", "refactor"),
+        *("write_file", "append_file", "edit", "apply_patch", "move_file", "refactor"),
         *("submit_artifact", "submit_plan", "ask_human", "todos", "memory"),
     }
 )

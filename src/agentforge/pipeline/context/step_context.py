@@ -35,7 +35,7 @@ _CALLS = 2 * NEWEST
 _LISTING = ("grep", "find_symbol", "outline", "glob", "list_dir")
 _WITH_OUTPUT = ("exit-code", "timeout", "no-match")
 """What a program that failed had printed by then, and what stands in a file instead, is a result, no message of ours."""
-_WRITING = ("write_file", "append_file", "edit", "apply_patch", "refactor")
+_WRITING = ("write_file", "append_file", "edit", "apply_patch", "move_file", "refactor")
 
 
 def situation(state: RunState, stage: Stage, *, worktree: Path, diff: str) -> list[Section]:

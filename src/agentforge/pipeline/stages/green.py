@@ -108,6 +108,7 @@ STAGE = Stage(
     tools=(
         "edit",
         "write_file",
+        "move_file",
         "read_file",
         "grep",
         "run_tests",

@@ -113,7 +113,7 @@ STAGE = Stage(
         "every target test fails today for the right reason, every guard passes",
         "no product file is touched",
     ),
-    tools=("write_file", "edit", "append_file", "read_file", "grep", "run_tests", "submit_artifact"),
+    tools=("write_file", "edit", "append_file", "move_file", "read_file", "grep", "run_tests", "submit_artifact"),
     writes="tests",
     followed_by="green",
     omit=("suite_id", "spec_ref", "coverage_mapping", "verification", "equivalent_mutants"),

@@ -15,7 +15,7 @@ _WRITTEN = re.compile(r"(?P<tool>[A-Za-z*][\w*.-]*)(?:\((?P<pattern>.*)\))?", re
 _ALIASES = {
     "Bash": ("shell",),
     "Read": ("read_file", "list_dir", "grep", "glob"),
-    "Edit": ("edit", "write_file", "append_file", "apply_patch"),
+    "Edit": ("edit", "write_file", "append_file", "apply_patch", "move_file"),
     "Write": ("write_file", "append_file"),
     "MultiEdit": ("apply_patch",),
     "Grep": ("grep",),
@@ -29,7 +29,7 @@ RULE_DAYS = 30
 """How long a rule holds that "always allow" writes: long enough for a piece of work, too short to be forgotten."""
 
 READING = ("read_file", "list_dir", "grep", "glob", "outline", "find_symbol", "git_diff")
-WRITING = ("edit", "write_file", "append_file", "apply_patch", "refactor")
+WRITING = ("edit", "write_file", "append_file", "apply_patch", "move_file", "refactor")
 
 
 class BadRule(ValueError):

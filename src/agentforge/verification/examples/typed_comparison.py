@@ -19,6 +19,8 @@ _BUILTIN = frozenset(
     {"bool", "int", "float", "complex", "str", "bytes", "bytearray", "NoneType", "ellipsis", "list", "tuple", "set",
      "frozenset", "dict"}
 )  # fmt: skip
+_EQUAL = ({"set", "frozenset"}, {"bytes", "bytearray"})
+"""Built-in types of which `==` compares what they hold."""
 _CLOSE = 1e-9
 
 
@@ -31,8 +33,8 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
         found: as `programs/plain_program.py` encodes it: [type, value], a subclass or an object.
         expected: a value of built-in types.
         streams: a generator or the like may stand for a list or tuple.
-        how: "exact"; "equal": numbers may differ in type (a Decimal or Fraction has the very value that is written), and a
-            subclass whose equality is that of the built-in type is accepted, as `==` has it; "loose": an object of another type
+        how: "exact"; "equal": numbers may differ in type (a Decimal or Fraction has the very value that is written), as may
+            sets, and bytes, and a subclass whose equality is that of the built-in type is accepted, as `==` has it; "loose": an object of another type
             is accepted, too, unless it says that it equals anything.
     """
     name = str(found[0])
@@ -47,7 +49,8 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
             return f"is a {found[1]}, not {_named(expected)}"
         return _items(found[2], list(expected), how=how)
     wanted = type(expected).__name__
-    if name != wanted and not _numbers(name, expected, how=how):
+    alike = how != "exact" and any({name, wanted} <= both for both in _EQUAL)
+    if name != wanted and not alike and not _numbers(name, expected, how=how):
         return f"is of type {name}, not {wanted}"
     return _value(found, expected, how=how)
 

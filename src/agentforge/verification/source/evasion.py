@@ -123,11 +123,36 @@ _OTHER_LANGUAGES = (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", 
 
 def new_suppressions(changed: Iterable[str], *, before: Read, after: Read) -> tuple[Place, ...]:
     """List suppressions that the base does not have in the changed files: not those that moved or whose line was edited."""
-    found = new_places(changed, _suppressions, before=before, after=after)
+    files = tuple(changed)
+    found = _without_carried(new_places(files, _suppressions, before=before, after=after), files, before, after)
     kept: dict[str, list[int]] = {
         path: _edited_lines(before(path), after(path)) for path in {one.path for one in found}
     }
     return tuple(one for one in found if one.line not in kept[one.path])
+
+
+def _without_carried(found: Iterable[Place], files: Sequence[str], before: Read, after: Read) -> list[Place]:
+    """The places but those in which an expression of the base stands with its own suppression, on a line of another form."""
+    had, has = (
+        Counter(text for path in files for text in suppressed_lines(path, read(path))) for read in (before, after)
+    )
+    gone = list((had - has).elements())
+    left = []
+    for one in found:
+        carried = next((text for text in gone if _carries(one.text, text)), None)
+        if carried is None:
+            left.append(one)
+        else:
+            gone.remove(carried)
+    return left
+
+
+def _carries(line: str, old: str) -> bool:
+    """Whether a line ends in the comment of an old one, and its code holds the old one's, or is a part of it."""
+    sign = _comment_at(line)
+    code, before = (text[: len(text) - len(_comment_at(text))].strip() for text in (line, old))
+    shorter, longer = sorted((code, before), key=len)
+    return bool(sign) and sign == _comment_at(old) and shorter in longer and re.search(r"\w{3}", shorter) is not None
 
 
 def _edited_lines(before: bytes | None, after: bytes | None) -> list[int]:
