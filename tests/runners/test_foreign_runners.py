@@ -120,6 +120,26 @@ def test_the_paths_of_a_script_of_jest_say_where_its_tests_are_and_hide_no_plant
         }
 
 
+def test_files_that_mocha_cannot_load_leave_the_others(project):
+    """Mocha itself gives up at the first of them, before anything has run."""
+    _need_modules("mocha")
+    missing = 'const { slug } = require("../slug.js");\nit("NAME", () => { slug("a"); });\n'
+    files = {"package.json": '{"scripts": {"test": "mocha"}}', ".gitignore": "node_modules\n"}
+    broken = {f"test/{name}.js": missing.replace("NAME", name) for name in ("a", "c")}
+    made = project({**files, "test/b.js": _TWO.replace("test(", "it("), **broken}, env={})
+    made = _with_modules(made, "mocha")
+    for tests in ((), ("test/a.js", "test/b.js", "test/c.js")):
+        run = made.run(tests=tests)
+        assert (run.canary, run.complete, run.problems) == ("held", True, ())
+        assert [one.id for one in run.collection_errors] == ["test/a.js", "test/c.js"]
+        assert {name: one.outcome for name, one in run.outcomes.items()} == {
+            "test/b.js::good": "passed", "test/b.js::bad": "failed",
+        }  # fmt: skip
+    alone = made.run(tests=("test/a.js", "test/c.js"))
+    assert (alone.canary, alone.complete, alone.outcomes) == ("held", True, {})
+    assert [one.id for one in alone.collection_errors] == ["test/a.js", "test/c.js"]
+
+
 def test_a_test_of_jest_sees_no_word_that_we_gave_the_runner(project):
     """A program under test may read the words of its command line."""
     _need_modules("jest")
@@ -145,7 +165,7 @@ def _of_mocha(project, files):
 
 def test_a_named_file_of_mocha_is_run_without_those_of_the_script(project):
     made = _of_mocha(project, {**_STARTS, "test/old.js": 'throw new Error("cannot be loaded");\n'})
-    assert made.run().complete is False
+    assert [one.id for one in made.run().collection_errors] == ["test/old.js"]
     run = made.run(tests=("test/new.js",))
     assert (run.canary, run.complete, {name: one.outcome for name, one in run.outcomes.items()}) == (
         "held", True, {"test/new.js::three": "failed"},
@@ -162,7 +182,7 @@ def test_a_stub_that_keeps_a_javascript_project_from_starting_refuses_no_test(pr
     base = made.tree()
     red = made.tree({"test/new.js": _STARTS["test/new.js"]})
     facts, _ = measure_red(made.rig(), suite, base_tree=base, red_tree=red)
-    assert facts["controls"]["stubs"] == "none can be loaded"
+    assert (facts["controls"]["held"], facts["controls"]["stubs"], facts["stub_survivors"]) == (True, True, [])
 
 
 def test_a_configuration_of_vitest_that_takes_files_by_another_name_hides_no_planted_one(project):

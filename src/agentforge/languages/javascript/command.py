@@ -68,7 +68,7 @@ def command_of(
         # a word behind an option that takes several would be one more value of it
         return [head[0], *([canary] if named else []), *plan.command[1:], *report, *shuffle]
     report = ["--reporter", str(REPORTERS / "mocha_reporter.cjs"), "--no-parallel", "--no-bail"]
-    chosen = [one for one in files if one != canary]
+    chosen = [one for one in files if one != canary] or list(files)
     if chosen:  # the patterns of the script would load every other file, too
         return [head[0], *(one for one in options if one != "--"), *report, "--file", canary, *chosen]
     return [*plan.command, *report, "--file", canary]
