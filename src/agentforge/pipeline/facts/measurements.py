@@ -150,14 +150,10 @@ def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
     found = False
     for change in runtime.git.changed(_base(state), _snapshot(runtime)):
         file = runtime.worktree / change.path
-        if (
-            change.status != "modified"
-            or not is_test_path(change.path)
-            or file.is_symlink()
-            or file.read_bytes().strip()
-        ):
+        if not is_test_path(change.path) or not file.is_file() or file.is_symlink() or file.read_bytes().strip():
             continue
-        if any(test_hashes(change.path, runtime.git.show(_base(state), change.path) or b"")):
+        own = change.status == "added" and language_of(change.path) and "test" in file.name.lower()
+        if own or any(test_hashes(change.path, runtime.git.show(_base(state), change.path) or b"")):
             file.unlink()
             found = True
     return found
