@@ -25,7 +25,7 @@ from agentforge.workspace.git.repository import Git
         ("kit/new.py", None, "", False),
     ],
 )
-def test_what_is_left_empty(tmp_path: Path, path: str, before: str | None, left: str, gone: bool) -> None:  # noqa: FBT001
+def test_what_is_left_empty(tmp_path: Path, path: str, before: str | None, left: str, gone: bool) -> None:
     repo = tmp_path / "repo"
     (repo / path).parent.mkdir(parents=True)
     (repo / "kit.py").write_text("a = 1\n")

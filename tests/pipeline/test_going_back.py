@@ -154,6 +154,15 @@ def test_a_question_about_anything_else_goes_to_a_human(facts: dict[str, Any]) -
     assert not isinstance(decide(asking(**facts), STAGES), Reopen)
 
 
+def test_a_question_that_names_a_frozen_file_is_read_by_who_wrote_it_though_another_test_fails() -> None:
+    regressed = {"regressions": ["tests/test_old.py::test_a"]}
+    effect = decide(asking("tests/test_slug.py is loaded before tests/test_old.py and breaks it", **regressed), STAGES)
+    assert isinstance(effect, Reopen)
+    assert (effect.stage, effect.findings[0]["path"]) == ("red", "tests/test_slug.py")  # type: ignore[index,call-overload]
+    for words in ("other/tests/test_slug.py breaks it", "tests/test_old.py is wrong"):
+        assert not isinstance(decide(asking(words, **regressed), STAGES), Reopen)
+
+
 def test_a_question_about_the_users_own_tests_goes_to_a_human() -> None:
     state = asking()
     supplied = replace(state, brief=replace(state.brief, tests=("tests/test_slug.py",)))

@@ -106,6 +106,22 @@ def test_kinds_of_failures(failure, running, right):
     assert classify_failure(failure, expected, running=running).right is right
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "right"),
+    [
+        ("src/__private/build.rs", "build", True),
+        ("src/build/mod.rs", "build", True),
+        ("src/lib/build.rs", "lib", False),
+        ("src/old.rs", "old", False),
+    ],
+)
+def test_a_module_that_a_new_file_will_be_is_to_come(path, name, right):
+    failure = Failure(exc_type="ImportError", message="", file="tests/gen.rs", in_test=True, names=(name,))
+    symbols = (Symbol(name="gen", file=path, kind="function", change="new"),)
+    expected = Expectation(symbols=symbols, test_files=("tests/gen.rs",), present=("src/old.rs",), language="rust")
+    assert classify_failure(failure, expected).right is right
+
+
 def test_the_advice_speaks_no_other_languages_runner():
     failure = Failure(
         exc_type="ImportError", message="cannot find `slgu`", file="tests/a.rs", in_test=True, names=("slgu",)

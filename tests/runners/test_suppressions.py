@@ -39,7 +39,9 @@ def test_a_line_that_was_edited_keeps_its_suppression_and_takes_no_other():
 
 def test_an_expression_keeps_its_suppression_on_a_line_of_another_form():
     sign = "# type: ignore[misc]"
-    before = f"def z(self):\n    return (\n        self.points[2]  {sign}\n        if self.has_z\n        else None\n    )\n"
+    before = (
+        f"def z(self):\n    return (\n        self.points[2]  {sign}\n        if self.has_z\n        else None\n    )\n"
+    )
     kept = "def z(self):\n    if not self.has_z:\n        raise Missing\n    return self.points[2]"
     assert _found("a.py", before, f"{kept}  {sign}\n") == []
     assert _found("a.py", before, f"{kept}  # type: ignore\n") == [4]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentforge.verification.examples.typed_comparison import shown
+import pytest
+
+from agentforge.verification.examples.typed_comparison import difference, shown
 
 ONE, TWO = ["int", "0x1"], ["int", "0x2"]
 
@@ -32,3 +34,21 @@ def test_results_that_a_test_calls_equal_are_written_alike() -> None:
     assert not same(["float", "0.3000001"], ["float", "0.3"])
     assert not same(["int", hex(1 << 9000)], ["int", hex((1 << 9000) + 1)])
     assert not same(["str", "a" * 400], ["str", "a" * 401])
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "equal"),
+    [
+        (["frozenset", [ONE, TWO]], {2, 1}, True),
+        (["set", [ONE]], frozenset({1}), True),
+        (["frozenset", [ONE]], {2}, False),
+        (["frozenset", [ONE]], [1], False),
+        (["list", [["frozenset", [ONE]]]], [{1}], True),
+        (["list", [ONE]], (1,), False),
+    ],
+)
+def test_what_python_calls_equal_is_equal_and_of_another_type(
+    found: list[object], expected: object, equal: bool
+) -> None:
+    assert (difference(found, expected, how="equal") == "") is equal
+    assert difference(found, expected, how="exact")

@@ -7,6 +7,7 @@ is opened again with these findings, once for each fact: the same fact seen agai
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from agentforge.events import kinds
@@ -94,17 +95,20 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
     call = turn.calls[turn.done] if turn.done < len(turn.calls) and not turn.started else None
     if call is None or call.name != "ask_human" or not stage.contests or state.identity.candidate:
         return None
-    blamed = _blamed_tests(state.work.facts.get(stage.name, {}))
+    asked = " ".join(_question_of(call.arguments).split())
     own = state.work.facts.get(stage.contests, {}).get("frozen")
+    measured = state.work.facts.get(stage.name, {})
+    blamed = _blamed_tests(measured) or (_named_files(asked, own) if measured else [])
     read = [key for key in state.review.sent_back if key.startswith(f"{stage.contests} {CONTESTED} ")]
     known = {name for key in read for name in blamed if name in key}
-    if known or len(read) >= _QUESTIONS or not blamed or not isinstance(own, Mapping) or not {*blamed} <= {*own}:
+    if known or len(read) >= _QUESTIONS or not blamed or not isinstance(own, Mapping):
+        return None
+    if not {*blamed} <= {*own, *map(file_of, own)}:
         return None
     if not _can_repair(state, stages[stage.contests]):
         return None
-    asked = " ".join(_question_of(call.arguments).split())[:_QUESTION]
     message = (
-        f"{stage.name.upper()} finds that {', '.join(blamed)} cannot be satisfied as written, and says: {asked} "
+        f"{stage.name.upper()} finds that {', '.join(blamed)} cannot be satisfied as written, and says: {asked[:_QUESTION]} "
         "Where the specification says otherwise than the test, correct the test; where the test is right, hand it in as it is"
     )
     finding = {
@@ -121,6 +125,12 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
         findings=(finding,),
         undone=undone_from(state, stage.contests, order),
     )
+
+
+def _named_files(asked: str, frozen: object) -> list[str]:
+    """The files of frozen tests that a question names: what they do to other tests, like being loaded before them, is theirs."""
+    files = dict.fromkeys(map(file_of, frozen)) if isinstance(frozen, Mapping) else ()
+    return [path for path in files if re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])", asked)]
 
 
 def _question_of(arguments: str) -> str:

@@ -34,8 +34,8 @@ def difference(found: Sequence[Any], expected: object, *, streams: bool = True, 
         expected: a value of built-in types.
         streams: a generator or the like may stand for a list or tuple.
         how: "exact"; "equal": numbers may differ in type (a Decimal or Fraction has the very value that is written), as may
-            sets, and bytes, and a subclass whose equality is that of the built-in type is accepted, as `==` has it; "loose": an object of another type
-            is accepted, too, unless it says that it equals anything.
+            sets and bytes, and a subclass whose equality is that of the built-in type is accepted, as `==` has it; "loose": an
+            object of another type is accepted, too, unless it says that it equals anything.
     """
     name = str(found[0])
     if name == "too much":

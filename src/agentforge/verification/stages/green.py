@@ -86,9 +86,8 @@ def measure_green(
         facts {all_tests_pass, no_regressions, suite: {passed, required, failing}, regressions, missing, superseded, refitted,
         rewritten (pass alone with a fixture or text that the specification changes), thinned (cases that are gone),
         under_old_text (regressions only with the base's own files of tests), newly_passing, belongs_to: [{stage, rule, path,
-        message}] (RED or SPEC can repair it), frozen_changed, config_changed, config_asked, out_of_scope,
-        new_suppressions, flaky, controls, ended_early, tests_run, passed, seed, duration_s, problems, failing_text},
-        evidence {whole, repeats}
+        message}] (RED or SPEC can repair it), frozen_changed, config_changed, config_asked, out_of_scope, new_suppressions,
+        flaky, controls, ended_early, tests_run, passed, seed, duration_s, problems, failing_text}, evidence {whole, repeats}
     """
     changed = [change.path for change in rig.git.changed(base_tree, tree)]
     before, after, frozen_paths = rig.read(base_tree), rig.read(tree), promise.frozen.whole
