@@ -15,6 +15,7 @@ from agentforge.verification.counterexamples.mutant_score import MutationBounds,
 from agentforge.verification.counterexamples.mutants import killed_by, measure_mutants
 from agentforge.verification.counterexamples.mutants_by_runs import kept_builds, measure_mutants_by_runs
 from agentforge.verification.counterexamples.nearest_tests import tests_near
+from agentforge.verification.counterexamples.other_processes import reached_elsewhere
 from agentforge.verification.stages.change import Change
 from agentforge.verification.stages.requirement_coverage import requirement_rows
 from agentforge.verification.stages.statements import (
@@ -65,6 +66,12 @@ def measure_strength(
         more = _recorded(rig, change, tree, tests=(), edits=edits, files=unrun, calls=False)
         traced = traced.joined(traced_of(more, product=change.lines))
         passed = tuple(dict.fromkeys((*passed, *more.passed_ids)))
+    left = [one for one in _missed(changed, change, traced) if not one.inert]
+    if left and traced.opaque and not traced.lost:
+        with underway("looks for changed lines that other processes of the tests run"):
+            traced = reached_elsewhere(
+                rig, tree, left, traced=traced, passing=passed, edits=edits, within_s=bounds.seconds
+            )
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
     own = {without_parameters(str(test["id"])) for test in change.tests}
     passing = sorted(passed, key=lambda name: without_parameters(name) not in own)

@@ -1,0 +1,71 @@
+"""Changed lines that only processes run of which nothing is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agentforge.suite import Edits
+from agentforge.testing.coverage import traced_of
+from agentforge.verification.counterexamples.other_processes import reached_elsewhere
+from agentforge.verification.stages.statements import statements
+
+TOOL = """import sys
+
+
+def double(n):
+    if n > 100:
+        return 0
+    n = n * 2
+    return n
+
+
+if __name__ == '__main__':
+    print(double(4))
+"""
+TESTS = """import os
+import subprocess
+import sys
+
+
+def test_in_a_process_with_its_own_environment():
+    done = subprocess.run([sys.executable, "-I", "tool.py"], capture_output=True, env={"PATH": os.environ["PATH"]})
+    assert done.stdout == b"8\\n"
+
+
+def test_nothing():
+    assert True
+"""
+
+
+def test_a_line_is_run_where_its_process_ends_there_and_its_test_notices(project: Callable[..., Any]) -> None:
+    made = project({"tool.py": TOOL, "tests/test_tool.py": TESTS})
+    tree, run = made.tree(), made.run(trace=True)
+    traced, name = traced_of(run), "tests/test_tool.py::test_in_a_process_with_its_own_environment"
+    assert (run.passed_ids, traced.opaque, traced.lines("tool.py")) == (
+        (name, "tests/test_tool.py::test_nothing"), {name}, 0,
+    )  # fmt: skip
+    missed = [one for one in statements("tool.py", TOOL.encode()) if one.inside and not one.defines]
+
+    def found(**changes: Any) -> list[int]:
+        given = {"traced": traced, "passing": run.passed_ids, "edits": Edits(files={}), "within_s": 60.0, **changes}
+        now = reached_elsewhere(made.rig(), tree, missed, **given)
+        assert now.executing("tool.py", 1 << 7) in ((), (name,))
+        return [one.first for one in missed if one.bits & now.lines("tool.py")]
+
+    assert found() == [5, 7, 8]
+    assert found(passing=()) == []
+    assert found(within_s=0.0) == []
+
+
+@pytest.mark.parametrize("text", ["def f(n):\n    if n: return 1\n", "def f(n):\n    a = 1; return a\n"])
+def test_a_statement_that_does_not_begin_its_line_is_not_tried(project: Callable[..., Any], text: str) -> None:
+    tests = TESTS.replace('b"8\\n"', 'b""').replace('"tool.py"]', '"-c", "import tool; tool.f(1)"]')
+    made = project({"tool.py": text, "tests/test_tool.py": tests})
+    run = made.run(trace=True)
+    missed = [one for one in statements("tool.py", text.encode()) if one.inside and not one.defines]
+    given = {"traced": traced_of(run), "passing": run.passed_ids, "edits": Edits(files={}), "within_s": 60.0}
+    now = reached_elsewhere(made.rig(), made.tree(), missed, **given)
+    assert now.lines("tool.py") & ~(1 << 2) == 0
