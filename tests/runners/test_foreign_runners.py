@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.suite.detection import detect
+from agentforge.testing.outcome import is_hook
 from agentforge.verification.stages.red import measure_red
 from agentforge.verification.stages.red_suite import Suite
 from tests.support.toolchains import need
@@ -405,3 +406,12 @@ def test_linked_packages_are_lent_and_a_build_runs_before_the_tests(project, tmp
     assert (made.plan.prepare, made.plan.left_out) == (("sh build.sh",), ("size-limit (a check, no tests)",))
     facts, evidence = measure_baseline(made.rig(), tree=made.tree())
     assert (evidence["outcomes"], facts["measured"]) == ({"test/a.test.js::adds": "passed"}, True), facts
+
+
+def test_a_hook_that_fails_is_told_and_is_no_test(project):
+    _need_modules("mocha")
+    body = 'describe("kit", () => { before(() => { require("../kit.js"); }); it("slugs", () => {}); });\n'
+    files = {"package.json": '{"scripts": {"test": "mocha"}}', ".gitignore": "node_modules\n", "test/a.js": body}
+    run = _with_modules(project(files, env={}), "mocha").run()
+    (hook,) = run.outcomes
+    assert is_hook(hook) and not is_hook("test/a.js::kit > slugs") and not is_hook("test/a.js::says before hook")

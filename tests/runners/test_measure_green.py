@@ -99,6 +99,16 @@ def test_a_deleted_old_test_is_missing(prepared):
     assert facts["out_of_scope"] == ["tests/test_old.py"]
 
 
+def test_old_tests_that_stand_under_another_path_are_there(prepared):
+    moved = {"calc.py": GOOD, "tests/test_old.py": None, "tests/test_calc.py": BASE["tests/test_old.py"]}
+    facts, _ = prepared(moved)
+    assert facts["missing"] == [] and facts["no_regressions"]
+    broken = {**moved, "calc.py": GOOD.replace("a + b", "a + b + 0.5")}
+    assert prepared(broken)[0]["missing"] == ["tests/test_old.py::test_add"]
+    weaker = {**moved, "tests/test_calc.py": BASE["tests/test_old.py"].replace("== 3", "> 0")}
+    assert prepared(weaker)[0]["missing"] == ["tests/test_old.py::test_add"]
+
+
 FORCED = "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem): return True\n"
 
 

@@ -24,6 +24,14 @@ _WITH_ROWS = (".py", ".pyi", ".java")
 """Files of which a runner writes a row of a parametrised test behind its name, in brackets; other titles may hold their own."""
 
 
+_HOOK = re.compile(r'(?: > |::)"(?:before|after)(?: each| all)?" hook\b')
+
+
+def is_hook(nodeid: str) -> bool:
+    """Whether an id is mocha's name of a hook, which it tells only where the hook failed."""
+    return _HOOK.search(nodeid) is not None
+
+
 def without_parameters(nodeid: str) -> str:
     """The id of the test function that a parametrised case belongs to; a bracket in the path, or of a title, is no parameter."""
     return test_and_row(nodeid)[0]

@@ -5,20 +5,22 @@ from __future__ import annotations
 import ast
 import re
 import signal
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from agentforge.languages.catalogue import named_tests
 from agentforge.languages.python.source import module_of
 from agentforge.languages.symbols import Symbol, modules
-from agentforge.testing.outcome import Failure, SuiteRun, file_of, means, name_of
+from agentforge.testing.outcome import Failure, SuiteRun, file_of, means, name_of, test_and_row
 from agentforge.testing.report_stream import SIGNALLED
 from agentforge.verification.source.test_hashes import test_functions
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Read
 
 _ABSENCE = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
+_WORD = re.compile(r"\w{2,}")
+_LISTED = 50
 NO_RESULT = "has no result: the process that ran the tests ended early"
 
 
@@ -132,3 +134,28 @@ def _lost(named: Iterable[str], run: SuiteRun) -> list[str]:
         for one in ids
         if any(means(nodeid, path=file_of(one), name=name_of(one)) for nodeid in waiting.get(file_of(one), ()))
     ]
+
+
+def thinned(
+    ended: Sequence[str], now: SuiteRun, *, superseded: Sequence[str], told: str, before: Mapping[str, Any]
+) -> list[str]:
+    """Cases of tests that the specification changes which are gone and have no successor: what fails in them is seen no more.
+
+    A case counts as followed by a new one of its test; one of which people's own words speak may go.
+
+    Args:
+        before: evidence of the base line: `passed_ids` is read.
+    """
+    words = set(_WORD.findall(told))
+    known = set(before.get("passed_ids", ()))
+    gone: dict[str, list[str]] = {}
+    for one in ended:
+        bare, case = test_and_row(one)
+        if bare in superseded and case and not words & set(_WORD.findall(case)):
+            gone.setdefault(bare, []).append(one)
+    found: list[str] = []
+    for bare, ones in gone.items():
+        there = [one for one in now.passed_ids if one.startswith(f"{bare}[") or one == bare]
+        fresh = [one for one in there if one not in known]
+        found += ones[len(fresh) :] if there else []
+    return found[:_LISTED]

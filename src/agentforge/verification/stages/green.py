@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,14 +10,15 @@ from agentforge.languages.catalogue import is_compiled
 from agentforge.languages.symbols import Symbol
 from agentforge.languages.test_parts import put_back_in, with_tests_as
 from agentforge.suite import Edits, Rig, controls, failing_text, run_tree, sound
-from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, run_value, test_and_row, without_parameters
+from agentforge.testing.outcome import SuiteRun, TestOutcome, file_of, is_hook, run_value, without_parameters
 from agentforge.underway import underway
 from agentforge.verification.source.evasion import by_practice, new_suppressions
+from agentforge.verification.source.moved_tests import moved_tests, place_of
 from agentforge.verification.source.runner_configuration import steering_by
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
-from agentforge.verification.stages.endings import NO_RESULT, doctests_of, early_end, ended_in
+from agentforge.verification.stages.endings import NO_RESULT, doctests_of, early_end, ended_in, thinned
 from agentforge.verification.stages.existing_tests import broken_under_old_text, rewritten_unsaid, run_old
 from agentforge.verification.stages.product_files import outside
 from agentforge.verification.stages.test_imports import names_to_come
@@ -27,7 +27,6 @@ from agentforge.workspace.code.relevance import is_test_path
 _LISTED = 50
 _LOSSES = ("regressions", "missing", "superseded", "refitted", "rewritten", "thinned", "under_old_text")
 _AGAIN = 2
-_WORD = re.compile(r"\w{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +69,9 @@ class Promise:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Ids of the new tests, targets and guards; a guard that is skipped here asks for nothing."""
-        return tuple(str(test["id"]) for test in self.red.get("tests", ()) if test.get("outcome") != "skipped")
+        """Ids of the new tests, targets and guards; a guard that is skipped here asks for nothing, and a hook is no test."""
+        told = [str(test["id"]) for test in self.red.get("tests", ()) if test.get("outcome") != "skipped"]
+        return tuple(one for one in told if not is_hook(one))
 
 
 def measure_green(
@@ -247,34 +247,16 @@ def _without_replaced(
     if before:
         again = run_tree(rig, tree, tests=list(before), edits=Edits(files={**edits.files, **before}))
         held = set(again.passed_ids) if sound(again, rig.plan) else set()
+    moved = moved_tests(rig, base_tree, tree) if missing else {}
+    held |= {one for one in missing if place_of(one, moved) in now.passed_ids}
     left = [one for one in missing if one not in held]
     gone = _ended(left, rig, promise, base_tree=base_tree, tree=tree, edits=edits)
     ended = [one for one in left if without_parameters(one) in promise.superseded or one in gone]
     return {
         "missing": [one for one in left if one not in ended],
         "superseded": ended,
-        "thinned": _thinned(ended, promise, now),
+        "thinned": thinned(ended, now, superseded=promise.superseded, told=promise.told, before=promise.baseline),
     }
-
-
-def _thinned(ended: Sequence[str], promise: Promise, whole: SuiteRun) -> list[str]:
-    """Cases of tests that the specification changes which are gone and have no successor: what fails in them is seen no more.
-
-    A case counts as followed by a new one of its test; one of which people's own words speak may go.
-    """
-    told = set(_WORD.findall(promise.told))
-    known = set(promise.baseline.get("passed_ids", ()))
-    gone: dict[str, list[str]] = {}
-    for one in ended:
-        bare, case = test_and_row(one)
-        if bare in promise.superseded and case and not told & set(_WORD.findall(case)):
-            gone.setdefault(bare, []).append(one)
-    found: list[str] = []
-    for bare, ones in gone.items():
-        there = [one for one in whole.passed_ids if one.startswith(f"{bare}[") or one == bare]
-        fresh = [one for one in there if one not in known]
-        found += ones[len(fresh) :] if there else []
-    return found[:_LISTED]
 
 
 def _ended(

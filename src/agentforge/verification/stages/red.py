@@ -26,6 +26,7 @@ from agentforge.verification.counterexamples.stub_runs import (
     surviving,
     variants,
 )
+from agentforge.verification.source.moved_tests import moved_tests
 from agentforge.verification.source.test_hashes import duplicates, freeze
 from agentforge.verification.stages.classification import ENDLESS, Expectation
 from agentforge.verification.stages.endings import early_end, imports_of_gone, tests_using
@@ -77,7 +78,7 @@ def measure_red(
     if worth:
         stubs = stubs.joined(run_stubs(patience, red_tree, _stubbed(rig, suite, entries), made[1:]))
     unmask(entries, [(one, stubs.runs[one.name]) for one in stubs.made], expected)
-    living = surviving(stubs.runs, stubs.made, [entry["id"] for entry in entries if entry["kind"] == "target"])
+    living = surviving(stubs.runs, stubs.made, _new_targets(entries, rig, base_tree, red_tree))
     importing = frozenset(importing_tests(suite.files, read=rig.read(red_tree), symbols=symbols, told=suite.told))
     seen = _Seen(entries=entries, stubs=stubs, plain=run, importing=importing)
     noticed = _noticed(living, patience, red_tree, suite, symbols, seen)
@@ -228,6 +229,13 @@ def _expectation(rig: Rig, suite: Suite, symbols: Sequence[Symbol], *, base_tree
         language=rig.plan.language,
         to_come=names_to_come(rig, red_tree, suite.files, symbols=symbols, changing=suite.modified),
     )
+
+
+def _new_targets(entries: Sequence[Mapping[str, Any]], rig: Rig, base_tree: str, red_tree: str) -> list[str]:
+    """The ids of targets that did not just get another path: what an existing test shows is its own business."""
+    moved = {*moved_tests(rig, base_tree, red_tree).values()}
+    ids = [str(entry["id"]) for entry in entries if entry["kind"] == "target"]
+    return [one for one in ids if without_parameters(one) not in moved]
 
 
 def _own(changed: Sequence[str], suite: Suite, *, before: Read, after: Read) -> list[str]:

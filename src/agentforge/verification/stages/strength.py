@@ -66,11 +66,11 @@ def measure_strength(
         more = _recorded(rig, change, tree, tests=(), edits=edits, files=unrun, calls=False)
         traced = traced.joined(traced_of(more, product=change.lines))
         passed = tuple(dict.fromkeys((*passed, *more.passed_ids)))
-    left = [one for one in _missed(changed, change, traced) if not one.inert]
-    if left and traced.opaque and not traced.lost:
+    unseen = [one for one in _missed(changed, change, traced) if not one.inert]
+    if unseen and traced.opaque and not traced.lost:
         with underway("looks for changed lines that other processes of the tests run"):
             traced = reached_elsewhere(
-                rig, tree, left, traced=traced, passing=passed, edits=edits, within_s=bounds.seconds
+                rig, tree, unseen, traced=traced, passing=passed, edits=edits, within_s=bounds.seconds
             )
     coverage = _coverage(rig, change, run, traced, base_tree=base_tree, tree=tree, edits=edits)
     own = {without_parameters(str(test["id"])) for test in change.tests}
