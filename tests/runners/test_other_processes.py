@@ -40,6 +40,54 @@ def test_nothing():
 """
 
 
+SHARED = """import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def answers():
+    env = {"PATH": os.environ["PATH"]}
+    code = "import sys; sys.path.insert(0, '.'); import tool\\nfor n in sys.stdin: print(tool.double(int(n)), flush=True)"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": env}
+    with subprocess.Popen([sys.executable, "-I", "-c", code], **pipes) as server:
+        def ask(number):
+            server.stdin.write(f"{number}\\n")
+            server.stdin.flush()
+            return server.stdout.readline().strip()
+
+        yield ask
+        server.stdin.close()
+
+
+def test_a_first_one_starts_it(answers):
+    assert answers
+
+
+def test_small(answers):
+    assert answers(4) == "8"
+
+
+def test_large(answers):
+    assert answers(400) == "0"
+"""
+
+
+def test_a_process_that_another_test_of_the_file_has_started_counts(project: Callable[..., Any]) -> None:
+    made = project({"tool.py": TOOL, "tests/test_tool.py": SHARED})
+    run = made.run(trace=True)
+    traced, missed = (
+        traced_of(run),
+        [one for one in statements("tool.py", TOOL.encode()) if one.inside and not one.defines],
+    )
+    assert (len(run.passed_ids), traced.opaque) == (3, {"tests/test_tool.py::test_a_first_one_starts_it"})
+    given = {"traced": traced, "passing": run.passed_ids, "edits": Edits(files={}), "within_s": 60.0}
+    now = reached_elsewhere(made.rig(), made.tree(), missed, **given)
+    assert now.executing("tool.py", 1 << 6) == ("tests/test_tool.py::test_large",)
+
+
 def test_a_line_is_run_where_its_process_ends_there_and_its_test_notices(project: Callable[..., Any]) -> None:
     made = project({"tool.py": TOOL, "tests/test_tool.py": TESTS})
     tree, run = made.tree(), made.run(trace=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from agentforge.suite import Edits, Rig, run_tree
 from agentforge.testing.coverage import Traced
+from agentforge.testing.outcome import file_of
 from agentforge.verification.stages.statements import Statement
 
 _MOST = 12
@@ -28,15 +29,17 @@ def reached_elsewhere(
 ) -> Traced:
     """Add to what was recorded the statements that only other processes of the tests run.
 
-    Each statement that no recorded process ran gets a line before it that ends its process. A test that passed, that started a
-    process of which nothing is known, and that does not pass any more, has run it.
+    Each statement that no recorded process ran gets a line before it that ends its process. A test that passed and does not pass
+    any more has run it. Asked are the tests that started processes of which nothing is known, and all others of their files,
+    which may share such a process.
 
     Args:
         missed: statements that no recorded process ran.
         passing: ids of the tests that pass on the tree.
         within_s: seconds for all runs; what is not tried by then counts as not run.
     """
-    asked = sorted(traced.opaque & {*passing})
+    started = set(map(file_of, traced.opaque))
+    asked = sorted(name for name in passing if file_of(name) in started)
     texts = {
         path: (rig.git.show(tree, path) or b"").decode("utf-8", "replace") for path in {one.path for one in missed}
     }
