@@ -42,6 +42,7 @@ STAGE = Stage(
     omit=("spec_id",),
     questions=questions,
     complete=complete,
+    keeps_reading=True,
     measures_any_shape=True,
     still_follows=understood_alike,
     shown=specification_text,
