@@ -33,6 +33,16 @@ def _ruling(verdict: str, quote: str = "") -> Reply:
     return reply(text=f"```json\n{json.dumps(told)}\n```")
 
 
+def _beside_its_file(verdict: str, quote: str = "") -> Reply:
+    told = {"verdicts": [{"example": 1, "verdict": verdict, "quote": quote, "why": "seven is a condition"}]}
+    return reply(text=f"{_FILE}\n\n```json\n{json.dumps(told)}\n```")
+
+
+def _asked(world: World) -> int:
+    """How often somebody was asked who reads the request and not the work."""
+    return sum(one["data"].get("stage") == "examine" for one in world.events("ModelCalled"))
+
+
 def _script(*green: Reply, examine: list[Reply] | None = None, asks: Any = None) -> Script:
     symbol = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
     criteria = ["slugify('Hello World') -> 'hello-world'", "slugify('') -> ''"]
@@ -104,6 +114,36 @@ def test_a_second_reader_who_finds_it_demanded_sends_the_run_back(world: World) 
     (back,) = [one["data"] for one in world.events("StageReopened") if one["data"]["by"] == "examine"]
     assert (back["stage"], back["by"], "slugify('A_b')" in back["findings"][0]["message"]) == ("green", "examine", True)
     assert _rows(world) == []
+    _holds(world)
+
+
+def test_an_examiner_who_says_what_it_thinks_of_it_beside_its_tests_saves_the_second_reader(world: World) -> None:
+    world.settings(_SETTINGS)
+    done = world.start(_script(examine=[_beside_its_file("mistaken")]), request=_REQUEST)
+    assert (done.code, done.json["outcome"], done.json["escalations"]) == (0, "delivered", []), done.out + done.err
+    (row,) = _rows(world)
+    assert (row["verdict"], row["why"], _asked(world)) == ("dropped", "seven is a condition", 1)
+    tests = [one for one in world.events("Examined")[-1]["data"]["rows"] if not one.get("example")]
+    assert [one["verdict"] for one in tests] == ["agrees"]
+    _holds(world)
+
+
+def test_an_examiner_who_finds_it_demanded_sends_the_run_back(world: World) -> None:
+    world.settings(_SETTINGS)
+    examine = [_beside_its_file("demanded", _STATED)]
+    done = world.start(_script(reply(_RIGHT, IMPLEMENTED), examine=examine), request=_REQUEST)
+    assert (done.code, done.json["outcome"], _asked(world)) == (0, "delivered", 1), done.out + done.err
+    assert _rows(world) == []
+    _holds(world)
+
+
+def test_what_the_examiner_says_of_it_stays_where_its_file_has_to_be_written_again(world: World) -> None:
+    world.settings(_SETTINGS)
+    told = str(_beside_its_file("mistaken")["text"])
+    examine = [reply(text=told.replace("from textkit import slugify", "import nothing_here")), reply(text=_FILE)]
+    done = world.start(_script(examine=examine), request=_REQUEST)
+    assert (done.code, done.json["outcome"], _asked(world)) == (0, "delivered", 2), done.out + done.err
+    assert [row["verdict"] for row in _rows(world)] == ["dropped"]
     _holds(world)
 
 

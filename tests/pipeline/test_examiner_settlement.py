@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentforge.pipeline.examination.examiner_run import edited_lines
+from agentforge.pipeline.examination.material import edited_lines
 from agentforge.pipeline.examination.settlement import (
     disputed,
     example_rows,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from agentforge.agent import (
@@ -26,7 +24,7 @@ from agentforge.canonical import canonical_bytes
 from agentforge.context.budget import counted_limit, one_line
 from agentforge.context.minimal import StepContext
 from agentforge.context.packer import fill
-from agentforge.context.sections import Level, Piece, Section
+from agentforge.context.sections import Level, Piece
 from agentforge.errors import AgentForgeError, ModelError
 from agentforge.events import kinds
 from agentforge.events.fold.delivered import judged
@@ -34,25 +32,22 @@ from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.catalogue import of_path
 from agentforge.messages import Message, Text
-from agentforge.pipeline.context.candidates import likely_views
-from agentforge.pipeline.context.excerpts import code_view
-from agentforge.pipeline.context.excerpts_of_tests import style_views
 from agentforge.pipeline.engine.workbench import tool_context
 from agentforge.pipeline.examination.examiner import asked_digest, changed_files, kept_rows, phase, request_words
+from agentforge.pipeline.examination.material import pieces_of_phase, project_before, waiting_examples
 from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.examination.settlement import (
     Row,
-    disputed,
     example_rows,
     file_in,
     measured_rows,
     place_beside,
+    ruled_examples,
     ruled_rows,
 )
 from agentforge.pipeline.facts.time_limits import bounded_rig
 from agentforge.pipeline.ledger.promises import undecided_examples
 from agentforge.pipeline.model.effects import StartStage
-from agentforge.pipeline.model.prompt_text import terms_of
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import suite_files
 from agentforge.pipeline.model.stage import Json, Stage, texts
@@ -61,17 +56,12 @@ from agentforge.suite import Edits, Rig, run_tree, sound
 from agentforge.testing.outcome import SuiteRun, TestOutcome
 from agentforge.tokens import count_tokens
 from agentforge.tools.dispatch.invocation import InvocationPolicy
-from agentforge.workspace.code.bodies import bodies
-from agentforge.workspace.code.relevance import rank
-from agentforge.workspace.code.symbols import language_of
 
 _STAGE = Stage(name=EXAMINE, produces="", consumes=(), purpose="tests from the request and the public interface alone")
-_CANDIDATES = 8
 _TIME_LIMIT_S = 180.0
 _TEST_LIMIT_S = 30.0
 _SAID = 1500
-_OF_TESTS = 200
-"""Tokens of tests of the project beside the nearest one: how they look is all that they are shown for."""
+_ALONE = "- Your reply is the file in one fenced block, and nothing else."
 _OVERHEAD = 60
 """Tokens of headings and message framing."""
 _SHARE = 2
@@ -124,75 +114,17 @@ def _begun(state: RunState, runtime: Runtime, *, attempt: int) -> Iterator[kinds
     if shown:
         law = [
             Piece(name="the request, word for word", text=request_words(state), level=Level.LAW),
-            *_of_phase(state, runtime),
+            *pieces_of_phase(state, runtime),
             Piece(name="public names of the changed files, as they are now", text=shown, level=Level.LAW, order=2),
         ]
         needed = sum(count_tokens(one.text) for one in law)
         frame = count_tokens(_prompt(state, runtime)) + _OVERHEAD
         if needed < counted_limit(runtime.step_tokens) - frame:
             room = max(needed, counted_limit(runtime.step_tokens // _SHARE) - frame)
-            page = fill([*law, *_before(state, runtime)], room=room, least=Level.NAMED)
+            page = fill([*law, *project_before(state, runtime)], room=room, least=Level.NAMED)
             text = redact(page.text, secrets=runtime.secrets).text
             material = runtime.blobs.put(canonical_bytes([{"name": "request, interface and base", "text": text}]))
     yield kinds.StageStarted(stage=EXAMINE, attempt=attempt, material=material)
-
-
-def _of_phase(state: RunState, runtime: Runtime) -> list[Piece]:
-    """What a call is about besides the request: the file that could not be run, or the tests that fail."""
-    known = state.work.facts.get(EXAMINE, {})
-    if phase(state) == "settle":
-        rows = [
-            f"### Test {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
-            f"Before the change it {_before_the_change(row)}."
-            for number, row in enumerate(disputed(kept_rows(state)), start=1)
-        ]
-        return [Piece(name="the tests that fail", text="\n\n".join(rows), level=Level.LAW, order=1)]
-    if not known.get("unrunnable"):
-        return []
-    text = runtime.blobs.get(str(known["source"])).decode("utf-8", "replace")
-    told = f"{text}\n\nThe runner said:\n{known['unrunnable']}"
-    return [
-        Piece(
-            name=f"your file {known.get('path')} could not be run: write it again", text=told, level=Level.LAW, order=1
-        )
-    ]
-
-
-def _before_the_change(row: Json) -> str:
-    """How a test that fails now came out at the base."""
-    if row.get("same"):
-        return "failed in the same way"
-    return str(row.get("before") or "could not be run")
-
-
-def _before(state: RunState, runtime: Runtime) -> list[Section]:
-    """The project before the change: the files that were changed, how tests look there, and what else fits the request."""
-    files, words = changed_files(state), request_words(state)
-    tests = texts(state.work.facts.get("baseline", {}).get("test_files"))
-    told = "as it was before the change"
-    with TemporaryDirectory(prefix="agentforge-base-") as folder:
-        root, terms = Path(folder) / "tree", terms_of(words)
-        runtime.git.materialise(state.work.trees["baseline"], root)
-        edits = {path: edited_lines(root / path, runtime.worktree / path) for path in files}
-        views = [code_view(root, path, names=terms, lines=edits[path], state=told) for path in files]
-        found = rank(root, terms, text=words, limit=_CANDIDATES)
-        sources = [one for one in found if not one.is_test and one.path not in files and language_of(one.path)]
-        styles = style_views(root, near=files, tests=tests, words=terms, likely=0, more=_OF_TESTS)
-        return [
-            *(one for one in views if one is not None),
-            *likely_views(root, sources, bodies(root, sources)),
-            *styles,
-        ]
-
-
-def edited_lines(before: Path, after: Path) -> list[int]:
-    """The lines of a file as it was that the change took away or wrote beside: what is around them has to be seen whole."""
-    try:
-        old, new = (path.read_text("utf-8").split("\n") for path in (before, after))
-    except (OSError, ValueError):
-        return []
-    places = SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
-    return sorted({max(1, first if tag == "insert" else first + 1) for tag, first, _, _, _ in places if tag != "equal"})
 
 
 def examiner_spec(state: RunState, runtime: Runtime) -> AgentSpec:
@@ -232,6 +164,7 @@ def _prompt(state: RunState, runtime: Runtime) -> str:
         return _template("examine_settle")
     runner = str(state.work.facts.get("baseline", {}).get("runner", ""))
     text = _template("examine").replace("{RUNNER}", "node:test" if runner == "node" else runner)
+    text = text.replace("{EXAMPLES}", _template("examine_examples").strip() if waiting_examples(state) else _ALONE)
     return text.replace("{PATH}", _place(state, runtime))
 
 
@@ -268,9 +201,10 @@ def _settled(state: RunState, world: World, runtime: Runtime) -> Iterator[kinds.
         return
     looks = world.looked_at(state, source)
     stored = runtime.blobs.put(source.encode("utf-8"))
+    examples = example_rows(undecided_examples(state), state.brief.request, kept_rows(state))
     rows = (
         *measured_rows(source, looks.tests, words, kept_rows(state)),
-        *example_rows(undecided_examples(state), state.brief.request, kept_rows(state)),
+        *(examples if rerun else ruled_examples(examples, answer, words)),
     )
     again = bool(known.get("unrunnable")) and bool(looks.unrunnable)
     reason = looks.reason or (

@@ -114,16 +114,34 @@ def ruled_rows(rows: Sequence[Json], answer: str, request: str) -> tuple[Row, ..
     Args:
         answer: of the second reader: {verdicts: [{test: number from 1 among the disputed ones, verdict, quote, why}]}.
     """
+    return _with_rulings(rows, lambda found: {"ruled": True, **_ruling(found, request)}, _given(answer, "test"))
+
+
+def ruled_examples(rows: Sequence[Json], answer: str, request: str) -> tuple[Row, ...]:
+    """The rows of examples with what the examiner said of them beside its tests; what it leaves out waits for a second reading.
+
+    Args:
+        answer: of the examiner: its file, and {verdicts: [{example: number from 1 among the disputed, verdict, quote, why}]}.
+    """
+    given = _given(answer, "example")
+    return _with_rulings(rows, lambda found: {"ruled": True, **_ruling(found, request)} if found else {}, given)
+
+
+def _given(answer: str, by: str) -> dict[str, Json]:
+    """The verdicts of an answer by the number under which it was asked for them."""
     value = last_artifact_in(answer) or {}
-    given = {str(one.get("test")).strip(): one for one in items(value.get("verdicts"))}
+    return {str(one.get(by)).strip(): one for one in items(value.get("verdicts")) if by in one}
+
+
+def _with_rulings(
+    rows: Sequence[Json], ruling: Callable[[Json | None], Row], given: Mapping[str, Json]
+) -> tuple[Row, ...]:
     out: list[Row] = []
     number = 0
     for row in rows:
-        if row.get("verdict") != DISPUTED:
-            out.append(dict(row))
-            continue
-        number += 1
-        out.append({**row, "ruled": True, **_ruling(given.get(str(number)), request)})
+        waits = row.get("verdict") == DISPUTED
+        number += waits
+        out.append({**row, **(ruling(given.get(str(number))) if waits else {})})
     return tuple(out)
 
 
@@ -145,8 +163,11 @@ def _ruling(found: Json | None, request: str) -> Row:
 _SAYS = re.compile(r"^[ \t]*(?://|#)+[ \t]*says:[ \t]*(?P<words>.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?://|#)+[ \t]?(?P<words>.*)$")
 _BLOCK = re.compile(
-    r"^[ ]{0,3}(?P<mark>`{3,})[^\n`]*\n(?P<text>.*?)(?:^[ ]{0,3}(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^[ ]{0,3}(?P<mark>`{3,})(?P<kind>[^\n`]*)\n(?P<text>.*?)(?:^[ ]{0,3}(?P=mark)[ \t]*$|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
+_VERDICTS = "json"
+"""The kind of the fenced block in which verdicts stand."""
 _ROW = re.compile(r"\[.*\]$", re.DOTALL)
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…|\[\.\.\.\]|\[…\])\s*|[\"”]\s*(?:and|,|;|\+|/)?\s*[\"“](?=\w)")
 _STEM = "examined"
@@ -158,8 +179,9 @@ _SHORTEST = 4
 
 
 def file_in(answer: str) -> str:
-    """Give the test file of an answer: its longest fenced block; "" where there is none."""
-    blocks = [found["text"] for found in _BLOCK.finditer(answer)]
+    """Give the test file of an answer: its longest fenced block that holds no verdicts; "" where there is none."""
+    found = [one for one in _BLOCK.finditer(answer) if one["kind"].strip().lower() != _VERDICTS]
+    blocks = [one["text"] for one in found]
     return max(blocks, key=len, default="").rstrip() + "\n" if any(map(str.strip, blocks)) else ""
 
 
