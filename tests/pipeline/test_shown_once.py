@@ -49,7 +49,7 @@ def test_words_of_the_request_that_the_specification_has_are_not_repeated(
         {"id": "REQ-001", "description": "slugify gives a slug", "acceptance_criteria": ["slugify('A b') gives 'a-b'"]},
         {"id": "REQ-002", "description": "One hyphen joins words.", "acceptance_criteria": ["'a b' gives 'a-b'"]},
     ]
-    text = shown(stage, asked(stage, made, examples=[], requirements=requirements), made)
+    text = shown(stage, asked(stage, made, examples=[], requirements=requirements, title="Slugs"), made)
     assert text.count("One hyphen joins words.") == 1
     assert "- REQ-001: Add slugify." in text
 
@@ -66,9 +66,17 @@ def test_green_is_told_the_files_apart_only_where_the_lists_of_the_specification
 
 @pytest.mark.parametrize(
     ("above", "text", "there"),
-    [("- one\n  two", "one two", True), ("1. first thing", "- first\n  thing", True), ("one", "one two", False)],
+    [
+        ("- one\n  two", "one two", True),
+        ("1. first thing", "- first\n  thing", True),
+        ("one", "one two", False),
+        ("`f(1)` gives 2, `g` too.", "f(1) gives 2", True),
+        ("f(1) gives 2 where it is asked", "`f(1)` gives 2.", True),
+        ("f(**a) is 1", "f(a) is 1", False),
+        ("f(a) is 1", "f(`a`) is 1", False),
+    ],
 )
-def test_lines_and_marks_of_lists_make_no_other_text(above: str, text: str, there: bool) -> None:
+def test_lines_and_marks_of_lists_and_of_code_make_no_other_text(above: str, text: str, there: bool) -> None:
     assert holds(above, text) is there
 
 

@@ -21,6 +21,8 @@ test tests function method class return returns value values support option opti
 parameters user users currently instead need needs want wants allow allows given example examples none true false
 """
 _FRAMED_TOKENS = 200
+_MARKS = r"(?m)^\s*(?:[-*+]|\d+[.)])\s+|(?<!\S)`(?!`)|(?<!`)`(?=[\s.,;:!?)]|$)"
+"""What marks an item of a list, and the quotes of code around whole words."""
 _STOP = frozenset(_STOP_WORDS.split())
 
 
@@ -62,12 +64,12 @@ def specification_text(spec: Json) -> str:
 
 
 def holds(shown: str, text: str) -> bool:
-    """Whether a text stands in another one that is shown, however its lines are broken and its list items are marked."""
-    return _plain(text) in _plain(shown)
+    """Whether a text stands in another one that is shown, however its lines are broken and its list items and code are marked."""
+    return _plain(text).rstrip(".;:, ") in _plain(shown)
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+", "", text).split())
+    return " ".join(re.sub(_MARKS, "", text).split())
 
 
 def specification_parts(spec: Json, *, framed: int = 0) -> tuple[tuple[str, str], ...]:
