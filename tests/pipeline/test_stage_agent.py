@@ -57,19 +57,6 @@ def test_a_context_is_two_messages_within_the_budget_and_offers_the_tools_of_the
     assert f"phase: {stage}" in context.messages[1].text
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [("specification", False), ("the request, verbatim, its asks numbered", False), ("questions", True)],
-)
-def test_the_goal_stands_in_the_frame_only_where_no_section_says_what_is_wanted(
-    runtime: Make, name: str, told: bool
-) -> None:
-    made = runtime()
-    state = at(made, "green")
-    text = agent_spec(state, made, [Piece(name=name, text="words")]).context(state).messages[1].text
-    assert ("\ngoal: " in text) is told
-
-
 def test_submitting_is_offered_in_the_shape_of_the_contract_without_the_harness_fields(runtime: Make) -> None:
     made = runtime()
     (submit,) = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentforge.agent import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
-from agentforge.context.sections import Piece, Section, View
+from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
 
 _GOAL_CHARS = 300
-_TASK = ("the request, verbatim", "specification")
-"""The sections that say what is wanted."""
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
 _INTO_A_NEW_FILE = "its tests were accepted and stay as they are: write more of them into a new test file"
@@ -208,7 +206,7 @@ def _context(
                 own=stage.prompt,
                 ahead=(*(one.name for one in ahead), *((behind,) if behind else ())),
             ),
-            frame=_frame(state, stage, pieces, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
+            frame=_frame(state, stage, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
@@ -248,20 +246,16 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     return runtime.diff(start, now) if start and start != now else ""
 
 
-def _frame(
-    state: RunState, stage: Stage, pieces: Sequence[Section], ahead: tuple[Stage, ...], *, room: int
-) -> dict[str, object]:
+def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int) -> dict[str, object]:
     """What the model is told about its task in each step of a stage; the same for all of them.
 
     Args:
-        pieces: the stage's material: where it holds the request or the specification, the goal would say the same again.
         room: tokens of a step whose model may read files; 0 = it may not.
     """
-    goal = state.work.artifacts.get("intake", {}).get("goal") or _beginning(state.brief.request)
-    told = any(isinstance(one, Piece) and one.name.startswith(_TASK) for one in pieces)
+    intake = state.work.artifacts.get("intake", {})
     return {
         "id": state.identity.run_id,
-        **({} if told else {"goal": goal}),
+        "goal": intake.get("goal") or _beginning(state.brief.request),
         "phase": stage.name,
         "success_criteria": [*stage.criteria, *(text for one in ahead for text in one.criteria)],
         "constraints": framed_constraints(state.work.artifacts.get("spec", {})),
