@@ -280,6 +280,19 @@ def test_cargo_outcomes_are_told_by_file_and_one_broken_target_leaves_the_others
     assert not run.complete and "tests/c.rs::leaves" in run.problems[0]  # it left, and took its result with it
 
 
+@pytest.mark.needs("cargo")
+def test_a_test_file_that_the_configuration_leaves_out_has_no_tests_and_takes_no_result_with_it(project):
+    files = {
+        "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n\n[features]\nextra = []\n',
+        "src/lib.rs": "pub fn one() -> u8 { 1 }\n",
+        "tests/a.rs": "#[test]\nfn is_one() { assert_eq!(calc::one(), 1); }\n",
+        "tests/extra.rs": '#![cfg(feature = "extra")]\n#[test]\nfn more() { assert_eq!(calc::one(), 2); }\n',
+    }
+    run = project(files, env={}).run(timeout_s=120.0)
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {"tests/a.rs::is_one": "passed"}
+    assert (run.complete, run.canary, run.problems) == (True, "held", ())
+
+
 _NOISY = """
 pub fn one() -> u32 { 1 }
 #[cfg(test)]

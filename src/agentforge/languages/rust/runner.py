@@ -8,14 +8,13 @@ import posixpath
 import re
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentforge.errors import ToolchainError
 from agentforge.languages.language import RunOptions
+from agentforge.languages.rust.build import OUTPUT_LIMIT_BYTES, Target, build_tests, is_used_by_nothing_else, targets_of
 from agentforge.languages.rust.failures import compile_error, panic
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
@@ -24,16 +23,14 @@ from agentforge.testing.report_stream import Gathered, Planted, Session, drawn_o
 from agentforge.workspace.processes.process import Completed
 from agentforge.workspace.sandbox.toolchain import cargo_downloads
 
-_OUTPUT_LIMIT_BYTES = 64_000_000
 _PLANTED = "\n#[cfg(test)]\nmod {word} {{\n{tests}}}\n"
 _FAILS = '    #[test]\n    fn {name}() {{ panic!("must fail") }}\n'
 _PASSES = "    #[test]\n    fn {name}() {{}}\n"
-_CHOSEN = frozenset({"--no-fail-fast", "--no-run", "--lib", "--bins", "--tests", "--all-targets"})
 _OUTCOMES: dict[str, Outcome] = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
 """By the last event of a test; `timeout` only says that it has run for a minute."""
+_CONDITION = re.compile(rb"^\s*#!\[cfg\(", re.MULTILINE)
 _EVENT = re.compile(r'\{ ?"type": ?"')  # within a text of JSON, quotes have a backslash before them
 
-_TOO_OLD = "`--keep-going` flag is unstable"  # cargo before 1.74, such as Debian's
 # libtest prints JSON only when unstable options are allowed; the variable is set for the test program alone, so that
 # nothing is compiled in another way than the user compiles it.
 _RUN = """cd "$1" || exit 3
@@ -45,18 +42,6 @@ RUSTC_BOOTSTRAP=1 exec "$program" -Z unstable-options --format json "$@" < /dev/
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    """What cargo makes one test program of: its root file, its package's folder, how to choose it alone; is it linked?"""
-
-    root: str
-    package: str
-    harness: bool
-    manifest: Mapping[str, str]
-    choice: tuple[str, ...] = ()
-    linked: bool = False
-
-
 def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     """Run the unit and integration tests of a crate or workspace: always the whole suite; what was not asked for is left out.
 
@@ -65,14 +50,14 @@ def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
     env = _environment(ground)
     (ground.checkout / "target").mkdir(exist_ok=True)  # cargo makes it for every build; tests write into it
     with borrowed(plan, ground):
-        targets = _targets(plan, ground, env)
+        targets = targets_of(plan, ground, env)
         word = new_word()
         drawn = drawn_outcomes()
         before = _plant(targets, ground.checkout, word, drawn)
         try:
             judging = ground.built is None and (not ask.tests or ask.seed is not None)  # no stub, no mutant
-            plainly = judging and _is_used_by_nothing_else(targets)
-            built = _build(plan, ground, env, ask.timeout_s, targets, plainly=plainly)
+            plainly = judging and is_used_by_nothing_else(targets)
+            built = build_tests(plan, ground, env, ask.timeout_s, targets, plainly=plainly)
         finally:
             for path, data in before.items():
                 (ground.checkout / path).write_bytes(data)
@@ -83,8 +68,8 @@ def run_cargo(plan: TestPlan, ground: TestSandbox, ask: RunOptions) -> SuiteRun:
         kept = [one for one in targets if one.root in programs]
         sessions = list(_sessions(plan, ground, kept, programs, word=word, ask=ask, env=env))
     expected: dict[str, Outcome] = {}
-    for target in targets:
-        if target.harness and target.root in programs:
+    for target, session in zip(kept, sessions, strict=True):
+        if target.harness and not _is_compiled_away(before[target.root], session):
             expected |= {f"{target.root}::{word}::{name}": outcome for name, outcome in drawn.items()}
     problems = [problem for session in sessions for problem in session.problems]
     problems += _lost(targets, programs, errors, ask.tests)
@@ -114,52 +99,7 @@ def _target_folder(ground: TestSandbox) -> Path:
     return ground.built or ground.scratch / "target"
 
 
-def _targets(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> list[_Target]:
-    """What cargo would make test programs of.
-
-    Raises:
-        ToolchainError: cargo cannot read the manifest.
-    """
-    argv = [plan.command[0], "metadata", "--no-deps", "--offline", "--format-version", "1"]
-    done = ground.sandbox.run(
-        argv, box=box(plan, ground, env=env), timeout_s=120, output_limit_bytes=_OUTPUT_LIMIT_BYTES, merge_stderr=False
-    )
-    if done.exit_code != 0:
-        raise ToolchainError(f"cargo metadata failed: {done.stderr.decode('utf-8', 'replace')[-400:]}")
-    found: dict[str, _Target] = {}
-    for package in json.loads(done.text)["packages"]:
-        folder = posixpath.dirname(str(package["manifest_path"]))
-        bare = _without_harness(ground.checkout / os.path.relpath(folder, ground.root) / "Cargo.toml")
-        for target in package["targets"]:
-            if target.get("test") and not {"bench", "example", "custom-build"} & set(target["kind"]):
-                root = os.path.relpath(str(target["src_path"]), ground.root)
-                manifest = {
-                    "CARGO_MANIFEST_DIR": folder,
-                    "CARGO_PKG_NAME": package["name"],
-                    "CARGO_PKG_VERSION": package["version"],
-                }
-                found[root] = _Target(
-                    root=root, package=folder, harness=target["name"] not in bare, manifest=manifest,
-                    choice=("--package", str(package["name"]), *_choice(target)),
-                    linked=bool({"cdylib", "dylib", "staticlib"} & set(target["kind"])),
-                )  # fmt: skip
-    return list(found.values())
-
-
-def _choice(target: Mapping[str, Any]) -> tuple[str, ...]:
-    """The options by which cargo builds this target alone."""
-    kind = next((one for one in ("bin", "test") if one in target["kind"]), "")
-    return (f"--{kind}", str(target["name"])) if kind else ("--lib",)
-
-
-def _without_harness(manifest: Path) -> frozenset[str]:
-    """Names of the targets that bring their own main function instead of libtest's."""
-    value = tomllib.loads(manifest.read_text("utf-8", "replace"))
-    rows = [row for kind in ("test", "bin") for row in value.get(kind, ())] + [value.get("lib", {})]
-    return frozenset(str(row.get("name", "")) for row in rows if row.get("harness") is False)
-
-
-def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> dict[str, bytes]:
+def _plant(targets: Sequence[Target], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> dict[str, bytes]:
     """Append the planted tests to every root file; returns what the files were before."""
     before = {one.root: (checkout / one.root).read_bytes() for one in targets if one.harness}
     bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
@@ -169,54 +109,9 @@ def _plant(targets: Sequence[_Target], checkout: Path, word: str, drawn: Mapping
     return before
 
 
-def _is_used_by_nothing_else(targets: Sequence[_Target]) -> bool:
-    """Whether a library is built for its own tests alone, and nothing shows that users can build it; linking may need more."""
-    packages = [one.choice[:2] for one in targets]
-    return not any(one.linked for one in targets) and any(
-        one.choice[2:] == ("--lib",) and packages.count(one.choice[:2]) == 1 for one in targets
-    )
-
-
-def _build(
-    plan: TestPlan,
-    ground: TestSandbox,
-    env: Mapping[str, str],
-    timeout_s: float,
-    targets: Sequence[_Target],
-    *,
-    plainly: bool,
-) -> Completed:
-    """Build what `cargo test` would run, and libraries `plainly`, as users have them; what does not compile stays alone."""
-    given = list(plan.command[2:])
-    kept = [word for word in given[: given.index("--") if "--" in given else len(given)] if word not in _CHOSEN]
-
-    def build(*words: str) -> Completed:
-        argv = [plan.command[0], *words, "--message-format=json", *kept]
-        space = box(plan, ground, env=env)
-        if ground.built is not None:
-            space = replace(space, writable_paths=(*space.writable_paths, ground.built))
-        return ground.sandbox.run(argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES)
-
-    words = ("build", "--profile=test", "--tests", *(("--lib",) if plainly else ()))
-    done = build(*words, "--keep-going")
-    if done.exit_code == 0 or _TOO_OLD not in done.text:
-        return done
-    done = build(*words)
-    if done.exit_code == 0:
-        return done
-    alone = [("test", "--no-run", *one.choice) for one in targets]  # `build --lib` would make no test program
-    return _joined([build(*one) for one in (*alone, *((("build", "--profile=test", "--lib"),) if plainly else ()))])
-
-
-def _joined(parts: Sequence[Completed]) -> Completed:
-    """Several builds as one."""
-    return Completed(
-        exit_code=max((one.exit_code for one in parts), default=0),
-        output=b"\n".join(one.output for one in parts),
-        omitted_bytes=sum(one.omitted_bytes for one in parts),
-        timed_out=any(one.timed_out for one in parts),
-        duration_s=sum(one.duration_s for one in parts),
-    )
+def _is_compiled_away(source: bytes, session: Session) -> bool:
+    """Whether `#![cfg(...)]` at its top leaves out all of a root file, and what we planted there."""
+    return not session.listed and not session.outcomes and _CONDITION.search(source) is not None
 
 
 def _records(text: str) -> Iterator[dict[str, Any]]:
@@ -274,7 +169,7 @@ def _test_modules(checkout: Path, root: str) -> list[str]:
 
 
 def _lost(
-    targets: Sequence[_Target], programs: Mapping[str, str], errors: Sequence[CollectionError], tests: Sequence[str]
+    targets: Sequence[Target], programs: Mapping[str, str], errors: Sequence[CollectionError], tests: Sequence[str]
 ) -> list[str]:
     """What does not compile and takes the asked files with it, which have no error of their own."""
     asked = {file_of(one) for one in tests}
@@ -288,7 +183,7 @@ def _lost(
 def _sessions(
     plan: TestPlan,
     ground: TestSandbox,
-    targets: Sequence[_Target],
+    targets: Sequence[Target],
     programs: Mapping[str, str],
     *,
     word: str,
@@ -309,7 +204,7 @@ def _sessions(
 def _run_program(
     plan: TestPlan,
     ground: TestSandbox,
-    target: _Target,
+    target: Target,
     program: str,
     *,
     word: str,
@@ -329,7 +224,7 @@ def _run_program(
     shuffle = [] if seed is None else [f"--shuffle-seed={seed}"]
     argv = ["sh", "-c", _RUN, "sh", target.package, program, mark, *shuffle]
     done = ground.sandbox.run(
-        argv, box=space, timeout_s=timeout_s, output_limit_bytes=_OUTPUT_LIMIT_BYTES, merge_stderr=False
+        argv, box=space, timeout_s=timeout_s, output_limit_bytes=OUTPUT_LIMIT_BYTES, merge_stderr=False
     )  # a note on standard error would stand in the middle of an event
     names, _, events = done.text.partition(f"\n{mark}\n")
     listed = [name.removesuffix(": test") for name in names.splitlines() if name.endswith(": test")]
@@ -360,7 +255,7 @@ def _outcomes(events: str, *, listed: Sequence[str], root: str, files: Mapping[s
     return tuple(found)
 
 
-def _bare(done: Completed, target: _Target) -> Session:
+def _bare(done: Completed, target: Target) -> Session:
     """A program without libtest is one test: its exit code is all that it tells."""
     nodeid = f"{target.root}::main"
     failure = None if done.exit_code == 0 else panic(done.text, test_file=target.root)
