@@ -11,6 +11,7 @@ from agentforge.errors import ConfigError
 from agentforge.languages.python.plan import unittest_start
 from agentforge.suite.detection import detect
 from agentforge.testing.plan import plan_digest
+from agentforge.verification.stages.baseline import measure_baseline
 
 
 @pytest.fixture
@@ -27,6 +28,33 @@ def found(tmp_path):
         )
 
     return find
+
+
+_ONE = "def test_one():\n    assert True\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "patterns"),
+    [
+        ({"kit/tests/tests.py": _ONE}, "test_*.py *_test.py tests.py"),
+        (
+            {"tests/TestA.py": _ONE, "tests/TestB.py": _ONE, "tests/TestData.py": "x = 1\n"},
+            "test_*.py *_test.py Test*.py",
+        ),
+        ({"tests/tests.py": _ONE, "tests/test_b.py": _ONE}, ""),
+        ({"tests/tests.py": _ONE, "pytest.ini": "[pytest]\n"}, ""),
+    ],
+    ids=["tests.py", "Test*.py", "beside usual ones", "configured"],
+)
+def test_files_whose_names_pytest_does_not_know_are_collected_where_there_are_no_others(found, files, patterns):
+    plan = found(files)
+    assert plan.test_paths == (("-o", f"python_files={patterns}") if patterns else ()), plan.source
+
+
+def test_a_suite_in_a_file_called_tests_is_measured(project):
+    made = project({"kit/__init__.py": "", "kit/tests/__init__.py": "", "kit/tests/tests.py": _ONE})
+    facts, _ = measure_baseline(made.rig(), tree=made.tree())
+    assert (facts["tests"], facts["passed"], facts["measured"], facts["causes"]) == (1, 1, True, [])
 
 
 @pytest.mark.parametrize(

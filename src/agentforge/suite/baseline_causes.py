@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from agentforge.languages.python.plan import is_python_test
+from agentforge.languages.python.plan import defines_tests, is_python_test
 from agentforge.testing.outcome import CollectionError, Failure, SuiteRun, file_of
 from agentforge.testing.plan import TestPlan
 from agentforge.workspace.git.repository import Read
@@ -36,7 +36,6 @@ _FIXTURE_PLUGINS = {
     "script_runner": "pytest-console-scripts",
 }  # fmt: skip
 
-_PYTHON_TESTS = re.compile(r"^\s*(?:async )?def test|^class \w*Test", re.MULTILINE)
 _NOTHING_COLLECTED = "the command collects no test, although there are files that define tests"
 _SAY_WHERE = "say where the tests are ([test] paths) or how they are run ([test] command) in .agentforge/config.toml"
 
@@ -126,8 +125,7 @@ def _holding_tests(plan: TestPlan, present: Sequence[str], read: Read) -> tuple[
     """The Python files that are named like tests and define some, in the order of the tree."""
     if plan.runner not in ("pytest", "unittest"):
         return ()
-    named = [name for name in present if is_python_test(name)]
-    return tuple(name for name in named if _PYTHON_TESTS.search((read(name) or b"").decode("utf-8", "replace")))
+    return tuple(name for name in present if is_python_test(name) and defines_tests(read(name) or b""))
 
 
 def _of_nothing(run: SuiteRun, plan: TestPlan, present: Sequence[str], read: Read) -> tuple[str, str, str]:

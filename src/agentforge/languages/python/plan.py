@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,6 +19,10 @@ from agentforge.testing.written_commands import read_ini, read_toml, requires_py
 _READ_LIMIT = 200
 _OTHERS = ("Cargo.toml", "go.mod", "package.json", "pom.xml", "build.gradle", "build.gradle.kts")
 """Files that say how a project of another language is built and tested."""
+_USUAL = ("test_*.py", "*_test.py")
+"""What pytest takes for test files where nobody says otherwise."""
+_OTHER_NAMES = re.compile(r"^(test|Test)(?!s?\.py$).*\.py$")
+_TESTS = re.compile(r"^\s*(?:async )?def test|^class \w*Test", re.MULTILINE)
 _DISCOVER = ("python", "-m", "unittest", "discover")
 
 
@@ -90,6 +96,10 @@ def pytest_plan(project: ProjectFiles, *, source: str) -> TestPlan:
     if not paths and not _configured_paths(repo, names):
         paths, file = _written_paths(repo, names)
         source += f"; its paths ({', '.join(paths)}) stand in {file}" if paths else ""
+    patterns = _other_patterns(repo, names) if not paths else ()
+    if patterns:
+        source += f"; its test files have names that pytest does not know by itself ({', '.join(patterns)})"
+        paths = ("-o", f"python_files={' '.join((*_USUAL, *patterns))}")
     return TestPlan(
         runner="pytest",
         command=("python", "-m", "pytest"),
@@ -150,9 +160,31 @@ def plan_from(start: str, project: ProjectFiles) -> TestPlan:
 
 
 def is_python_test(name: str) -> bool:
-    """Whether a repository path looks like a Python test file by pytest's and unittest's default names."""
+    """Whether a repository path looks like a Python test file by the names that pytest, unittest and nose look for."""
     stem = name.rpartition("/")[2]
-    return stem.endswith(".py") and (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
+    usual = stem.startswith(("test", "Test")) or stem.endswith("_test.py")
+    return stem.endswith(".py") and usual and stem != "test.py"
+
+
+def defines_tests(source: bytes) -> bool:
+    """Whether Python code holds a function or a class that is named like a test."""
+    return _TESTS.search(source.decode("utf-8", "replace")) is not None
+
+
+def _other_patterns(repo: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """Names by which pytest finds the test files of a project that calls all of them otherwise; () where it finds some by itself.
+
+    A project that configures pytest says what it means.
+    """
+    files = [name for name in names if is_python_test(name)]
+    if _pytest_config(repo, names) or any(
+        fnmatchcase(PurePosixPath(name).name, usual) for name in files for usual in _USUAL
+    ):
+        return ()
+    found = [
+        name for name in files[:_READ_LIMIT] if (repo / name).is_file() and defines_tests((repo / name).read_bytes())
+    ]
+    return tuple(dict.fromkeys(_OTHER_NAMES.sub(r"\1*.py", PurePosixPath(name).name) for name in found))
 
 
 def _pytest_config(repo: Path, names: Sequence[str]) -> str:
