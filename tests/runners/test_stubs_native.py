@@ -43,6 +43,17 @@ def _made(*symbols):
     return {one.name: one for one in variants(symbols_of(symbols), source=_FILES.get, seed="1")}
 
 
+@pytest.mark.needs("go")
+def test_the_stub_of_a_new_go_package_is_called_as_its_tests_call_it(project):
+    made = project(_PROJECTS["go"][0], env={})
+    base = made.tree()
+    text = 'package kitdb\n\nimport "testing"\n\nfunc TestOne(t *testing.T) {\n\tif got := One(); got != 1 {\n\t\tt.Fatal(got)\n\t}\n}\n'
+    symbol = {"name": "One", "kind": "function", "file": "b/id.go", "signature": "func One() int", "change": "new"}
+    suite = Suite(tests=[{"path": "b/id_test.go", "name": "TestOne", "kind": "target"}], symbols=[symbol])
+    red, _ = measure_red(made.rig(timeout_s=200.0), suite, base_tree=base, red_tree=made.tree({"b/id_test.go": text}))
+    assert (red["right_reason"], red["controls"]["stubs"], red["stub_note"]) == (True, True, ""), red
+
+
 @pytest.mark.parametrize("program", list(_PROJECTS))
 def test_a_target_that_any_value_satisfies_is_found_out_and_an_expected_panic_is_not(program, project):
     need(program)

@@ -116,6 +116,7 @@ def _options(annotation: ast.expr) -> list[str]:
 
 
 Source = Callable[[str], str | None]
+"""Gives the text of a repository's file; for a folder (`lib/`, `/` = the top) the paths of its files, one a line; None = none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

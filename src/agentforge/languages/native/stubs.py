@@ -259,6 +259,9 @@ def _head(path: str, language: str, source: Source) -> str:
     """The first lines of a file that does not exist yet."""
     folder = posixpath.dirname(path)
     if language == "go":
+        said = _package_beside(folder, source)
+        if said:
+            return f"package {said}\n"
         module = re.search(r"^module\s+(\S+)", source("go.mod") or "", re.MULTILINE)
         whole = folder or (module[1] if module is not None else "main")
         name = re.sub(r"/v\d+$", "", whole).rpartition("/")[2]
@@ -267,6 +270,13 @@ def _head(path: str, language: str, source: Source) -> str:
         inside = re.sub(r"^.*?src/(?:main|test)/java/?|^src/?|^.*?/src/", "", f"{folder}/").strip("/")
         return f"package {inside.replace('/', '.')};\n" if inside else ""
     return ""
+
+
+def _package_beside(folder: str, source: Source) -> str:
+    """What the Go files of a folder call their package, tests included; "" where there are none."""
+    files = [one for one in (source(f"{folder}/") or "").split("\n") if one.endswith(".go")]
+    clauses = (re.search(r"^package[ \t]+(\w+)", source(one) or "", re.MULTILINE) for one in files)
+    return next((found[1].removesuffix("_test") for found in clauses if found is not None), "")
 
 
 def _declared_modules(files: Mapping[str, str], source: Source) -> dict[str, str]:

@@ -52,7 +52,8 @@ def steering_changes(
     for path in changed:
         if path in allowed or not _steers(path):
             continue
-        if _steering_part(path, before(path)) != _steering_part(path, after(path)):
+        old, new = before(path), after(path)
+        if _steering_part(path, old) != _steering_part(path, new, base=old):
             found.append(path)
     return tuple(found)
 
@@ -85,8 +86,12 @@ def _steers(path: str) -> bool:
     return known or (name in _SHADOWS and "/" not in path.removeprefix("src/")) or name.endswith(".pth")
 
 
-def _steering_part(path: str, data: bytes | None) -> object:
-    """What of a file steers the runner; the whole file when it cannot be read."""
+def _steering_part(path: str, data: bytes | None, *, base: bytes | None = None) -> object:
+    """What of a file steers the runner; the whole file when it cannot be read.
+
+    Args:
+        base: the file before the change, where this is the one behind it.
+    """
     name = PurePosixPath(path).name
     if data is None:
         return None if name in _WHOLE or name in _SHADOWS or path.endswith(_CARGO_CONFIG) else _nothing(name)
@@ -96,7 +101,8 @@ def _steering_part(path: str, data: bytes | None) -> object:
             tool = tomllib.loads(text).get("tool", {})
             return [tool.get("pytest"), tool.get("coverage"), _plugins(tomllib.loads(text))]
         if name == "Cargo.toml":
-            return _cargo_part(tomllib.loads(text))
+            known = tomllib.loads((base or b"").decode("utf-8", "replace")).get("features", {}) if base else None
+            return _cargo_part(tomllib.loads(text), known)
         if name == "go.mod":
             return _go_part(text)
         if name == "pom.xml":
@@ -129,11 +135,18 @@ def _plugins(value: dict[str, Any]) -> object:
     return told if any(told) else None
 
 
-def _cargo_part(value: dict[str, Any]) -> list[object]:
-    """What of a manifest chooses targets, their harness and how they are compiled; dependencies and idle features do not."""
-    package = value.get("package", {})
+def _cargo_part(value: dict[str, Any], known: Collection[str] | None = None) -> list[object]:
+    """What of a manifest chooses targets, their harness and how they are compiled; dependencies and idle features do not.
+
+    Args:
+        known: the features before the change. Nothing that was there then asks for a feature that is new; a test that asks
+            for it to be off is missing afterwards, and that is measured.
+    """
+    package, features = value.get("package", {}), value.get("features", {})
+    fresh = set(features) - set(features if known is None else known)
+    enabled = _enabled(features)
     return [
-        _enabled(value.get("features", {})),
+        {name: [one for one in enabled[name] if one not in fresh] for name in enabled if name not in fresh},
         *(value.get(name) for name in _CARGO_TABLES),
         *(package.get(name) for name in _CARGO_PACKAGE),
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agentforge.languages.catalogue import of_runner
+from agentforge.languages.stub_values import Source
 from agentforge.languages.symbols import Symbol, exists, symbols_of
 from agentforge.languages.test_parts import may_hold_tests, only_tests_changed
 from agentforge.suite import Edits, Rig, controls, run_tree, sound
@@ -356,8 +358,10 @@ def _already_there(rig: Rig, base_tree: str, symbols: Iterable[Symbol]) -> list[
     return [one.name for one in symbols if one.change == "new" and exists(one, rig.git.show(base_tree, one.file))]
 
 
-def _texts(rig: Rig, tree: str) -> Any:
+def _texts(rig: Rig, tree: str) -> Source:
     def text(path: str) -> str | None:
+        if path.endswith("/"):
+            return "\n".join(one for one in rig.git.list_files(tree) if posixpath.dirname(one) == path[:-1]) or None
         data = rig.git.show(tree, path)
         return None if data is None else data.decode("utf-8", "replace")
 
