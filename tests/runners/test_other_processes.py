@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentforge.suite import Edits
+from agentforge.suite import Edits, run_tree
 from agentforge.testing.coverage import traced_of
+from agentforge.testing.outcome import SuiteRun
+from agentforge.verification.counterexamples import other_processes
 from agentforge.verification.counterexamples.other_processes import reached_elsewhere
 from agentforge.verification.stages.statements import statements
 
@@ -106,6 +108,27 @@ def test_a_line_is_run_where_its_process_ends_there_and_its_test_notices(project
     assert found() == [5, 7, 8]
     assert found(passing=()) == []
     assert found(within_s=0.0) == []
+
+
+def test_a_statement_is_tried_with_the_tests_that_notice_all_of_them_within_a_time_that_begins_behind_that_run(
+    project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = project({"tool.py": TOOL, "tests/test_tool.py": SHARED})
+    run = made.run(trace=True)
+    rows = [one for one in statements("tool.py", TOOL.encode()) if one.first in (6, 7)]
+    asked: list[int] = []
+
+    def counted(*given: Any, **more: Any) -> SuiteRun:
+        asked.append(len(more["tests"]))
+        return run_tree(*given, **more)
+
+    monkeypatch.setattr(other_processes, "run_tree", counted)
+    monkeypatch.setattr(other_processes.time, "monotonic", lambda: 10.0 * len(asked))
+    given = {"traced": traced_of(run), "passing": run.passed_ids, "edits": Edits(files={}), "within_s": 15.0}
+    now = reached_elsewhere(made.rig(), made.tree(), rows, **given)
+    assert asked == [3, 2, 2]
+    assert now.executing("tool.py", 1 << 6) == ("tests/test_tool.py::test_large",)
+    assert "tests/test_tool.py::test_small" in now.executing("tool.py", 1 << 7)
 
 
 @pytest.mark.parametrize("text", ["def f(n):\n    if n: return 1\n", "def f(n):\n    a = 1; return a\n"])

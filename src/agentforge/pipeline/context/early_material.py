@@ -12,6 +12,7 @@ from agentforge.context.sections import Level, Piece, Section, View
 from agentforge.errors import AgentForgeError
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.candidates import candidate_text, likely_views
+from agentforge.pipeline.context.test_mentions import named_in_tests
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import wanted_text
 from agentforge.pipeline.ledger.asks import numbered
@@ -22,7 +23,7 @@ from agentforge.pipeline.model.stage import Stage, items
 from agentforge.workspace.code.bodies import Body, bodies
 from agentforge.workspace.code.relevance import RelevantFile, rank
 from agentforge.workspace.code.sketch import sketch
-from agentforge.workspace.code.symbols import Symbol
+from agentforge.workspace.code.symbols import Symbol, language_of
 from agentforge.workspace.git.queries import top_level
 from agentforge.workspace.git.repository import Git
 
@@ -32,6 +33,8 @@ _MAP_SHARE = 10
 """Per cent of a step that the map of the sources may take: with less, whole files have no name in it."""
 _TESTS_SHOWN, _TESTS_NAMED = 2, 3
 """Likely test files and bodies of theirs that may be shown, and how many of their tests are named."""
+_NAMED, _NAMED_SHARE = 4, 4
+"""Of so many likely definitions the existing tests are told that name them, and how many per cent of a step that may take."""
 _TESTS_BEHIND = 5000
 """The order of tests: behind everything of the product."""
 _ENTRIES = 40
@@ -52,6 +55,7 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
         replace(_request(state), text=numbered(state.brief.request, [(one.number, one.start) for one in asks])),
         *_told_of(ahead),
         Piece(name="top of the repository", text=_top(state, runtime), level=Level.LIKELY, foreign=True, ends=True),
+        Piece(name="how the tests run (not run yet)", text=runtime.tests_command(), level=Level.LIKELY),
         *_candidates(state.brief.request, runtime),
     ]
 
@@ -131,6 +135,18 @@ def _candidates(words: str, runtime: Runtime) -> list[Section]:
         foreign=True,
         ends=True,
     )
+    naming = Piece(
+        name="existing tests that name it",
+        text=named_in_tests(
+            runtime.worktree,
+            [one.path for one in tests if language_of(one.path)],
+            [one.symbol.name for one in likely[:_NAMED]],
+        ),
+        level=Level.LIKELY,
+        share=_NAMED_SHARE,
+        foreign=True,
+        ends=True,
+    )
     listed = Piece(
         name="tests that may belong to it (found by name and content)",
         text="\n".join(candidate_text(item, symbols=_TESTS_NAMED) for item in tests[:_TESTS_SHOWN]),
@@ -140,7 +156,7 @@ def _candidates(words: str, runtime: Runtime) -> list[Section]:
         ends=True,
     )
     views = likely_views(runtime.worktree, sources, likely)
-    return [drawn, *views, listed, *_views_of_tests(runtime.worktree, tests[:_TESTS_SHOWN])]
+    return [drawn, naming, *views, listed, *_views_of_tests(runtime.worktree, tests[:_TESTS_SHOWN])]
 
 
 def _likely(found: Sequence[Body]) -> Iterator[Symbol]:

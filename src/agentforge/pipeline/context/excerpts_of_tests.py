@@ -1,4 +1,4 @@
-"""Views of tests: how they look here and where new ones go, the frozen ones, and existing ones that name what a task is about."""
+"""Views of tests: how they look here and where new ones go, those that are to be changed, and the frozen ones."""
 
 from __future__ import annotations
 
@@ -49,11 +49,6 @@ _NUMBER = 2  # tokens of a line's number
 _FIXTURES = ("fixture", "setUp", "setup", "before", "Before")
 
 # -- how tests look here
-_MOST_READ = 2000  # test files
-_EVERYWHERE = 12
-"""A name in more files than this is only counted: it is a word like any other there."""
-_MOST_NAMES, _MOST_FILES, _MOST_LINES = 6, 3, 4
-_SAYS_NOTHING = 3  # letters that say nothing
 
 
 def style_views(
@@ -336,38 +331,3 @@ def _declared(text: str, symbols: Sequence[Symbol], tests: Sequence[Symbol]) -> 
     count = len(text.rstrip("\n").split("\n"))
     for want in islice(_place_of_tests(text, count), 1 if tests else 2):
         yield replace(want, order=HEADING)
-
-
-def named_in_tests(root: Path, tests: Iterable[str], names: Iterable[str]) -> str:
-    """A line for each name that stands in tests: in which files, and on which lines of them; "" where none does.
-
-    Args:
-        root: where the files lie.
-        tests: paths of test files, relative to it.
-        names: qualified names; their last parts are looked for, as whole words.
-    """
-    words = list(dict.fromkeys(name.rpartition(".")[2] for name in names))
-    wanted = [word for word in words if len(word) > _SAYS_NOTHING][:_MOST_NAMES]
-    if not wanted:
-        return ""
-    lines = {path: (source_text(root, path) or "").splitlines() for path in islice(tests, _MOST_READ)}
-    return "\n".join(line for word in wanted for line in _told(word, lines))
-
-
-def _told(word: str, lines: dict[str, list[str]]) -> Iterator[str]:
-    whole = re.compile(rf"(?<![\w$]){re.escape(word)}(?![\w$])")
-    found = {path: [at for at, line in enumerate(text, start=1) if whole.search(line)] for path, text in lines.items()}
-    most = sorted((path for path, numbers in found.items() if numbers), key=lambda path: -len(found[path]))
-    if len(most) > _EVERYWHERE:
-        yield f"- {word}: {len(most)} files"
-    elif most:
-        places = "; ".join(f"{path} {_numbers(found[path])}" for path in most[:_MOST_FILES])
-        yield f"- {word}: {places}{_more(len(most) - _MOST_FILES)}"
-
-
-def _numbers(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers[:_MOST_LINES])) + _more(len(numbers) - _MOST_LINES)
-
-
-def _more(count: int) -> str:
-    return f" and {count} more" if count > 0 else ""

@@ -21,8 +21,9 @@ from agentforge.pipeline.context.early_material import (
     of_intake,
 )
 from agentforge.pipeline.context.excerpts import REST, code_view
-from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, named_in_tests, style_views
+from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, style_views
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
+from agentforge.pipeline.context.test_mentions import named_in_tests
 from agentforge.pipeline.engine.disputes import overruled_tests, rulings_text, set_aside
 from agentforge.pipeline.engine.joint_replies import stages_ahead
 from agentforge.pipeline.facts.speed import measured_text, wanted_text
@@ -131,10 +132,10 @@ def _spec(state: RunState, runtime: Runtime) -> list[Section]:
 
 
 def _named_by_tests(state: RunState, runtime: Runtime) -> Piece:
-    """The lines of existing tests that name what ANALYZE pointed at: a change of it may contradict them."""
+    """The existing tests that name what ANALYZE pointed at: a change of it may contradict them."""
     tests = [path for path in runtime.git.list_files(state.identity.base_commit) if is_test_path(path)]
     text = named_in_tests(runtime.worktree, tests, [name for _, name, _ in _analysed(state)])
-    return Piece(name="lines of existing tests that name it", text=text, order=10, share=5, ends=True)
+    return Piece(name="existing tests that name it", text=text, order=10, share=5, ends=True)
 
 
 def _red(state: RunState, runtime: Runtime) -> list[Section]:

@@ -16,6 +16,7 @@ from agentforge.events.fold.verification import refusals
 from agentforge.events.kinds import ToolFinished
 from agentforge.events.state.attempt import FinishedStep
 from agentforge.events.state.run_state import RunState
+from agentforge.pipeline.context.moved_code import with_moves
 from agentforge.pipeline.model.revisits import attempts_allowed
 from agentforge.pipeline.model.stage import Stage
 from agentforge.safety.text.hygiene import unwrap
@@ -70,7 +71,11 @@ def _texts(state: RunState, *, diff: str) -> list[Piece]:
         note="run_tests with one of these tests shows its failure",
     )
     changes = Piece(
-        name="your changes so far", text=diff, level=Level.ASKED, share=_DIFF_SHARE, note="read_file shows the files"
+        name="your changes so far",
+        text=with_moves(diff),
+        level=Level.ASKED,
+        share=_DIFF_SHARE,
+        note="read_file shows the files",
     )
     notes = Piece(name="your notes", text=_notes(state), level=Level.ASKED)
     return [piece for piece in (notes, failures, changes) if piece.text]

@@ -36,7 +36,8 @@ def reached_elsewhere(
     Args:
         missed: statements that no recorded process ran.
         passing: ids of the tests that pass on the tree.
-        within_s: seconds for all runs; what is not tried by then counts as not run.
+        within_s: seconds for the runs behind the first one, which has all statements at once: only the tests that notice
+            that are asked about each statement by itself. What is not tried by then counts as not run.
     """
     started = set(map(file_of, traced.opaque))
     asked = sorted(name for name in passing if file_of(name) in started)
@@ -46,9 +47,11 @@ def reached_elsewhere(
     tried = [one for one in missed if one.inside and not one.defines and _ended(texts[one.path], [one.first])]
     if not asked or not tried or len(tried) > _MOST:
         return traced
+    if len(tried) > 1:
+        asked = _noticing(rig, tree, tried, texts, asked=asked, edits=edits)
+        if not asked:
+            return traced
     until = time.monotonic() + within_s
-    if len(tried) > 1 and not _noticing(rig, tree, tried, texts, asked=asked, edits=edits):
-        return traced
     found: dict[str, dict[str, int]] = {}
     for one in tried:
         if time.monotonic() >= until:
