@@ -7,12 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.world import ADD_SLUGIFY, IMPLEMENTED, edit, good_script, reply, specification, submit
+from tests.support.world import (
+    ADD_SLUGIFY,
+    IMPLEMENTED,
+    TEST_SLUGIFY,
+    edit,
+    good_script,
+    reply,
+    specification,
+    submit,
+    suite,
+    write,
+)
 
 if TYPE_CHECKING:
     from tests.support.world import Reply, Script, World
 
 _SETTINGS = '[verification]\nexaminer = "auto"\n'
+_CRITERIA = ("slugify('Hello World') -> 'hello-world'", "slugify('') -> ''")
+_ROWS = (
+    ("test_slugify_lowers_and_hyphenates", "REQ-001.1", "target"),
+    ("test_slugify_of_nothing_is_nothing", "REQ-001.2", "target"),
+)
 _HEAD = "import pytest\n\nfrom textkit import slugify\n\n\n"
 _GOES = """# says: "slugify('Hello World')"
 def test_two_words():
@@ -67,6 +83,37 @@ def _holds(world: World) -> None:
     for command in ("verify", "replay"):
         checked = world.run(command, world.task)
         assert checked.code == 0, checked.out + checked.err
+
+
+def test_where_green_cannot_do_what_a_reader_demands_beside_the_tests_the_specification_is_written_again(
+    world: World,
+) -> None:
+    world.settings(_SETTINGS)
+    symbol = {"name": "slugify", "signature": "(text: str) -> str", "change": "new"}
+    ours, theirs = "slugify('a, b') -> 'a,-b'", "slugify('a, b') -> 'a-b'"
+    first, second = ([*_CRITERIA, one] for one in (ours, theirs))
+    test = (
+        "\n\ndef test_slugify_of_a_comma():\n    from textkit import slugify\n\n    assert slugify('a, b') == 'a{}-b'\n"
+    )
+    rows = (*_ROWS, ("test_slugify_of_a_comma", "REQ-001.3", "target"))
+    tests = suite("tests/test_slugify.py", *rows)
+
+    def red(sign: str) -> Reply:
+        return reply(write("tests/test_slugify.py", TEST_SLUGIFY + test.format(sign)), submit(tests))
+
+    question = ("ask_human", {"question": "test_slugify_of_a_comma keeps the comma, and the finding drops it"})
+    better = edit("text.lower().split()", 'text.lower().replace(",", "").split()')
+    script = good_script(
+        spec=[reply(submit(specification(one, symbol, asks={"1": ["REQ-001"]}))) for one in (first, second)],
+        red=[red(","), red("")],
+        green=[reply(ADD_SLUGIFY, IMPLEMENTED), reply(question), reply(better, IMPLEMENTED)],
+        examine=[*_file(_GOES, _COMMA), *_ruling("demanded", "Add slugify(text)")],
+    )
+    done = world.start(script)
+    assert (done.code, done.json["outcome"], done.json["escalations"]) == (0, "delivered", []), done.out + done.err
+    opened = [(one["data"]["stage"], one["data"]["by"]) for one in world.events("StageReopened")]
+    assert opened == [("green", "examine"), ("spec", "green")]
+    _holds(world)
 
 
 def test_what_agrees_is_told_with_its_cost_and_the_examiner_sees_neither_specification_nor_tests_nor_code(

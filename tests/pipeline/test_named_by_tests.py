@@ -37,14 +37,11 @@ def test_tests_are_told_by_their_classes_and_titles(tmp_path: Path) -> None:
     assert told == "- shout: test_kit.py TestShout.test_loud, TestShout.test_soft; kit.test.js are loud"
 
 
-def test_the_first_context_tells_how_the_tests_run_and_which_tests_name_what_is_likely_to_change(
-    runtime: Callable[..., Runtime],
-) -> None:
-    made = runtime(tests_command=lambda: "python -m pytest")
+def test_the_first_context_tells_which_tests_name_what_is_likely_to_change(runtime: Callable[..., Runtime]) -> None:
+    made = runtime()
     base = made.git.resolve("HEAD")
     state = with_fields(inside("intake", request="Let `shout` be loud."), artifacts={}, base_commit=base)
     text = fill(gather("intake", state, made), room=8000).text
-    assert "## how the tests run (not run yet)\npython -m pytest\n" in text
     assert "- shout: tests/test_text.py test_" in text
 
 

@@ -24,7 +24,6 @@ from agentforge.config.model_choice import choose, choose_fallbacks
 from agentforge.config.settings import Settings
 from agentforge.config.trust import trusted
 from agentforge.context.budget import output_room
-from agentforge.errors import AgentForgeError
 from agentforge.events.kinds import Event
 from agentforge.events.kinds.dependencies import PartStarted
 from agentforge.events.state.run_state import RunState
@@ -177,7 +176,6 @@ def wire(
         contracts=contracts_of(repo, stages),
         blobs=log.blobs,
         rig=rig,
-        tests_command=partial(_tests_command, state, rig),
         models=models.of_stage,
         price=price,
         secrets=secrets,
@@ -353,13 +351,3 @@ def _rig(
         )
 
     return rig
-
-
-def _tests_command(state: RunState, rig: Callable[[], Rig]) -> str:
-    """What runs the tests; "" where what other tasks deliver may change it, and where the settings do not allow to say it."""
-    if state.relations.after or state.relations.awaited:
-        return ""
-    try:
-        return rig().plan.shown_command
-    except AgentForgeError:  # the base line says what is wrong with the settings
-        return ""

@@ -22,7 +22,7 @@ _TOO_OLD = "`--keep-going` flag is unstable"  # cargo before 1.74, such as Debia
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class CargoTarget:
     """What cargo makes one test program of: its root file, its package's folder, how to choose it alone; is it linked?"""
 
     root: str
@@ -33,7 +33,7 @@ class Target:
     linked: bool = False
 
 
-def targets_of(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> list[Target]:
+def targets_of(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> list[CargoTarget]:
     """What cargo would make test programs of.
 
     Raises:
@@ -45,7 +45,7 @@ def targets_of(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> l
     )
     if done.exit_code != 0:
         raise ToolchainError(f"cargo metadata failed: {done.stderr.decode('utf-8', 'replace')[-400:]}")
-    found: dict[str, Target] = {}
+    found: dict[str, CargoTarget] = {}
     for package in json.loads(done.text)["packages"]:
         folder = posixpath.dirname(str(package["manifest_path"]))
         bare = _without_harness(ground.checkout / os.path.relpath(folder, ground.root) / "Cargo.toml")
@@ -57,7 +57,7 @@ def targets_of(plan: TestPlan, ground: TestSandbox, env: Mapping[str, str]) -> l
                     "CARGO_PKG_NAME": package["name"],
                     "CARGO_PKG_VERSION": package["version"],
                 }
-                found[root] = Target(
+                found[root] = CargoTarget(
                     root=root, package=folder, harness=target["name"] not in bare, manifest=manifest,
                     choice=("--package", str(package["name"]), *_choice(target)),
                     linked=bool({"cdylib", "dylib", "staticlib"} & set(target["kind"])),
@@ -78,7 +78,7 @@ def _without_harness(manifest: Path) -> frozenset[str]:
     return frozenset(str(row.get("name", "")) for row in rows if row.get("harness") is False)
 
 
-def is_used_by_nothing_else(targets: Sequence[Target]) -> bool:
+def is_used_by_nothing_else(targets: Sequence[CargoTarget]) -> bool:
     """Whether a library is built for its own tests alone, and nothing shows that users can build it; linking may need more."""
     packages = [one.choice[:2] for one in targets]
     return not any(one.linked for one in targets) and any(
@@ -91,7 +91,7 @@ def build_tests(
     ground: TestSandbox,
     env: Mapping[str, str],
     timeout_s: float,
-    targets: Sequence[Target],
+    targets: Sequence[CargoTarget],
     *,
     plainly: bool,
 ) -> Completed:

@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from agentforge.languages.language import RunOptions
-from agentforge.languages.rust.build import OUTPUT_LIMIT_BYTES, Target, build_tests, is_used_by_nothing_else, targets_of
+from agentforge.languages.rust.build import (
+    OUTPUT_LIMIT_BYTES,
+    CargoTarget,
+    build_tests,
+    is_used_by_nothing_else,
+    targets_of,
+)
 from agentforge.languages.rust.failures import compile_error, panic
 from agentforge.testing.launch import TestSandbox, borrowed, box
 from agentforge.testing.outcome import CollectionError, Outcome, SuiteRun, TestOutcome, file_of
@@ -99,7 +105,7 @@ def _target_folder(ground: TestSandbox) -> Path:
     return ground.built or ground.scratch / "target"
 
 
-def _plant(targets: Sequence[Target], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> dict[str, bytes]:
+def _plant(targets: Sequence[CargoTarget], checkout: Path, word: str, drawn: Mapping[str, Outcome]) -> dict[str, bytes]:
     """Append the planted tests to every root file; returns what the files were before."""
     before = {one.root: (checkout / one.root).read_bytes() for one in targets if one.harness}
     bodies = [(_PASSES if outcome == "passed" else _FAILS).format(name=name) for name, outcome in drawn.items()]
@@ -169,7 +175,7 @@ def _test_modules(checkout: Path, root: str) -> list[str]:
 
 
 def _lost(
-    targets: Sequence[Target], programs: Mapping[str, str], errors: Sequence[CollectionError], tests: Sequence[str]
+    targets: Sequence[CargoTarget], programs: Mapping[str, str], errors: Sequence[CollectionError], tests: Sequence[str]
 ) -> list[str]:
     """What does not compile and takes the asked files with it, which have no error of their own."""
     asked = {file_of(one) for one in tests}
@@ -183,7 +189,7 @@ def _lost(
 def _sessions(
     plan: TestPlan,
     ground: TestSandbox,
-    targets: Sequence[Target],
+    targets: Sequence[CargoTarget],
     programs: Mapping[str, str],
     *,
     word: str,
@@ -204,7 +210,7 @@ def _sessions(
 def _run_program(
     plan: TestPlan,
     ground: TestSandbox,
-    target: Target,
+    target: CargoTarget,
     program: str,
     *,
     word: str,
@@ -255,7 +261,7 @@ def _outcomes(events: str, *, listed: Sequence[str], root: str, files: Mapping[s
     return tuple(found)
 
 
-def _bare(done: Completed, target: Target) -> Session:
+def _bare(done: Completed, target: CargoTarget) -> Session:
     """A program without libtest is one test: its exit code is all that it tells."""
     nodeid = f"{target.root}::main"
     failure = None if done.exit_code == 0 else panic(done.text, test_file=target.root)

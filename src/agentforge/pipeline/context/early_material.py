@@ -55,7 +55,6 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
         replace(_request(state), text=numbered(state.brief.request, [(one.number, one.start) for one in asks])),
         *_told_of(ahead),
         Piece(name="top of the repository", text=_top(state, runtime), level=Level.LIKELY, foreign=True, ends=True),
-        Piece(name="how the tests run (not run yet)", text=runtime.tests_command(), level=Level.LIKELY),
         *_candidates(state.brief.request, runtime),
     ]
 

@@ -22,7 +22,7 @@ from agentforge.pipeline.delivery.assumptions import open_readings
 from agentforge.pipeline.examination.settlement import disputed, example_name
 from agentforge.pipeline.ledger.promises import doubtful, undecided_examples
 from agentforge.pipeline.model.effects import Ask, Examine, Reopen, StartStage
-from agentforge.pipeline.model.rollback import undone_from
+from agentforge.pipeline.model.rollback import EXAMINED, undone_from
 from agentforge.pipeline.model.stage import Json, action_of, items, texts
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
@@ -193,7 +193,7 @@ def told_of(row: Json) -> str:
 def _finding(row: Json) -> dict[str, object]:
     what = "An example of the request" if row.get("example") else "A test that was written from the request alone"
     told = f"{what} fails, and the request demands it. {told_of(row)}\n{row.get('code')}"
-    return {"stage": "green", "rule": "examined", "path": "", "message": told, "passed": False}
+    return {"stage": "green", "rule": EXAMINED, "path": "", "message": told, "passed": False}
 
 
 def _was_asked(state: RunState, key: str) -> bool:

@@ -20,6 +20,10 @@ from agentforge.testing.outcome import file_of, without_parameters
 
 CONTESTED = "contested"
 """The rule of a finding that is a later stage's question about tests."""
+EXAMINED = "examined"
+"""The rule of a finding that a test from the request alone fails, and that a second reader demands its result."""
+_READS = "spec"
+"""The stage that says what the words of the request come to."""
 _QUESTION, _QUESTIONS = 1500, 2
 """Characters of a question that are told, and how many in a run go to the stage that wrote the tests."""
 BELONGS_TO = "belongs_to"
@@ -96,6 +100,9 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
     if call is None or call.name != "ask_human" or not stage.contests or state.identity.candidate:
         return None
     asked = " ".join(_question_of(call.arguments).split())
+    demanded = _demanded_otherwise(state, stage, asked)
+    if demanded:
+        return _opened(state, demanded, stage.name, order)
     own = state.work.facts.get(stage.contests, {}).get("frozen")
     measured = state.work.facts.get(stage.name, {})
     blamed = _blamed_tests(measured) or (_named_files(asked, own) if measured else [])
@@ -118,13 +125,31 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
         "path": file_of(blamed[0]),
         "message": message,
     }
-    return Reopen(
-        stage=stage.contests,
-        by=stage.name,
-        reason="belongs_here",
-        findings=(finding,),
-        undone=undone_from(state, stage.contests, order),
+    return _opened(state, finding, stage.name, order)
+
+
+def _demanded_otherwise(state: RunState, stage: Stage, asked: str) -> Json | None:
+    """A result that a reader of the request alone demands, and that this stage cannot give beside the tests of an earlier one.
+
+    The tests follow the specification, and where the specification reads the request otherwise, it is written again, once.
+    """
+    rows = [row for row in state.review.findings if row.get("rule") == EXAMINED]
+    known = any(key.startswith(f"{_READS} {EXAMINED} ") for key in state.review.sent_back)
+    if not rows or known or _READS not in state.work.artifacts:
+        return None
+    told = "\n".join(str(row.get("message")) for row in rows)
+    message = (
+        f"{told}\n{stage.name.upper()} cannot do that beside the tests as they are, and says: {asked[:_QUESTION]} "
+        "Where the specification says more than the request or reads it otherwise, correct it; else hand it in as it is"
     )
+    return {"passed": False, "stage": _READS, "rule": EXAMINED, "path": "", "message": message}
+
+
+def _opened(state: RunState, finding: Json, by: str, order: Sequence[str]) -> Reopen:
+    """The stage of a finding is opened again with it."""
+    stage = str(finding["stage"])
+    undone = undone_from(state, stage, order)
+    return Reopen(stage=stage, by=by, reason="belongs_here", findings=(finding,), undone=undone)
 
 
 def _named_files(asked: str, frozen: object) -> list[str]:

@@ -103,7 +103,6 @@ class Runtime:
         ready: makes the worktree where it does not stand yet.
         guard: knows the tree of the worktree, and keeps commands within a scope.
         rig: how this project's tests are run; detected on first use.
-        tests_command: what runs the tests, as a person types it; "" where that is not known yet.
         models: the model of a stage.
         price: cost of a reply in USD or None.
         secrets: values that never enter a record.
@@ -155,7 +154,6 @@ class Runtime:
     attempts: Callable[[RunState, str], Iterator[Event]] = no_attempts
     hooks: HookEngine | None = None
     instructions: Callable[[], str] = str
-    tests_command: Callable[[], str] = str
     keep: Callable[[RunState, str], None] = lambda _state, _tree: None
     signer: Callable[[], Signer | None] = no_signer
     guests: Callable[[str], GuestChoice | None] = no_guest
