@@ -125,6 +125,18 @@ def test_a_question_about_tests_that_alone_refuse_a_change_goes_to_the_stage_tha
     assert not isinstance(decide(again, STAGES), Reopen)  # a human reads what is asked of a test once more
 
 
+def test_a_question_about_a_test_of_the_base_that_the_request_ends_goes_to_the_specification_once() -> None:
+    lost = "tests/test_old.py::test_join_str"
+    state = asking("test_join_str asserts what ask 6 takes away", regressions=[f"{lost}[1]"])
+    effect = decide(state, STAGES)
+    assert isinstance(effect, Reopen) and effect.stage == "spec", effect
+    (finding,) = effect.findings
+    assert (finding["rule"], finding["path"]) == ("contested", "tests/test_old.py")  # type: ignore[index,call-overload]
+    again = with_fields(state, sent_back=reopened(state, effect).review.sent_back)
+    assert not isinstance(decide(again, STAGES), Reopen)
+    assert not isinstance(decide(asking("what now?", regressions=[lost]), STAGES), Reopen)
+
+
 def test_of_two_tests_each_is_read_once_and_a_third_question_goes_to_a_human() -> None:
     other, third = "tests/test_slug.py::test_all", "tests/test_slug.py::test_more"
     first = asking()

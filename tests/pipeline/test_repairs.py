@@ -254,6 +254,20 @@ def test_subtests_of_go_run_with_their_function(runtime: Make) -> None:
     assert [test["name"] for test in draft["test_files"][0]["tests"]] == ["TestA", "TestA", "TestB/d"]
 
 
+@pytest.mark.parametrize("name", ["TestA/b_/c", "TestA[b_/c]", "TestA > b_/c", "TestA"])
+def test_a_changed_subtest_of_go_is_its_function_in_any_spelling(runtime: Make, name: str) -> None:
+    made, path = runtime(), "kit/kit_test.go"
+    source = (
+        'package kit\n\nimport "testing"\n\nfunc TestA(t *testing.T) {\n\tt.Run("b /c", func(t *testing.T) {})\n}\n'
+    )
+    (made.worktree / path).write_text(source, "utf-8")
+    made.git.command.run("add", "-A")
+    made.git.command.run("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "go")
+    rows = [{"name": one, "file": path, "kind": "function", "change": "changed"} for one in (name, "TestA")]
+    draft, told = repaired(made, "spec", {**SPEC, "symbols": rows})
+    assert [(one["name"], one["file"]) for one in draft["symbols"]] == [("TestA", path)], told
+
+
 def test_a_title_that_ends_like_a_call_stays_as_it_is(runtime: Make) -> None:
     made, path = runtime(), "tests/slug.test.js"
     source = "describe('slug', () => { it('slugify()', () => {}); it('slugify(undefined)', () => {}); });\nit('join()', () => {});\n"

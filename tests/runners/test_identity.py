@@ -18,6 +18,7 @@ from agentforge.verification.source.test_hashes import test_hashes
         ("t.js::misc > turns [H,V] => L", "t.js", "t.js::misc > turns [H,V] => L"),
         ("t.test.ts::takes [a]", "t.test.ts", "t.test.ts::takes [a]"),
         ("a_test.go::TestA/b[1]", "a_test.go", "a_test.go::TestA/b[1]"),
+        ("a_test.go::TestA[b_:_ü/[1]]", "a_test.go", "a_test.go::TestA"),
         ("t.py::test[\\x00ü/]", "t.py", "t.py::test"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentforge.suite import run_tree
 from agentforge.suite.test_environment import Edits
 from agentforge.verification.stages.existing_tests import broken_under_old_text
 from agentforge.verification.stages.green import Promise, measure_green
@@ -40,6 +41,45 @@ GO = {
         "func TestOne(t *testing.T) {\n\tif One() != 1 {\n\t\tt.Fatal(One())\n\t}\n}\n"
     ),
 }
+
+
+_ROWS = """package names
+
+import "testing"
+
+func TestRows(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		want int
+	}{{"of /ü: one", WANT}} {
+		t.Run(row.name, func(t *testing.T) {
+			if One() != row.want {
+				t.Fatal(One())
+			}
+		})
+	}
+}
+"""
+
+
+@pytest.mark.needs("go")
+@pytest.mark.parametrize("superseded", [(), ("one_test.go::TestRows",)], ids=["not declared", "declared"])
+def test_subtests_of_a_declared_function_of_go_are_declared_with_it(project, superseded) -> None:
+    made = project({**GO, "one_test.go": _ROWS.replace("WANT", "1")})
+    rig, base = made.rig(), made.tree()
+    red_tree = made.tree({"one_test.go": _ROWS.replace("WANT", "2")})
+    tree = made.tree({"names.go": GO["names.go"].replace("return 1", "return 2")})
+    passed = sorted(rig_passed(rig, base))
+    assert "one_test.go::TestRows[of_/ü:_one]" in passed
+    red = {"tests": [], "frozen_files": {"one_test.go": ""}}
+    promise = Promise(red=red, baseline={"passed_ids": passed}, scope=("names.go",), superseded=superseded)
+    facts, _ = measure_green(rig, promise, base_tree=base, red_tree=red_tree, tree=tree)
+    assert facts["no_regressions"] is bool(superseded), facts["regressions"]
+
+
+def rig_passed(rig, tree):
+    """The ids of the tests that pass on a tree."""
+    return run_tree(rig, tree).passed_ids
 
 
 @pytest.mark.needs("go")

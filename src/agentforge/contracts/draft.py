@@ -104,8 +104,8 @@ def overlaid(refused: Json, sent: Json) -> dict[str, object]:
     A field that was not sent stays as it was; a value that was sent takes the place of the old one. Records of a list are merged
     by id, path, name, question or mutant, and those that were not sent stay. Taken as the whole list is one whose records have
     none of these (an example that says something else is another example), one that is as long as the old one and holds no
-    record of it, and one that repeats more than half of the old records exactly as they were. A shorter one with none of the
-    old records adds to them: who answers "declare this name, too" sends that name.
+    record of it but shares a file with it, and one that repeats more than half of the old records exactly as they were. A shorter
+    one with none of the old records adds to them: who answers "declare this name, too" sends that name.
     """
     return {**refused, **{name: _merged(refused.get(name), value) for name, value in sent.items()}}
 
@@ -119,7 +119,8 @@ def _merged(old: object, new: object) -> object:
         return new
     known = {_identity(item, key): item for item in before}
     changes = {_identity(item, key): item for item in sent}
-    strange = key != ("id",) and not known.keys() & changes.keys() and len(changes) >= len(known)
+    elsewhere = "file" in key and not {one["file"] for one in before} & {one["file"] for one in sent}
+    strange = key != ("id",) and not known.keys() & changes.keys() and len(changes) >= len(known) and not elsewhere
     repeated = sum(known.get(name) == item for name, item in changes.items())
     whole = strange or 2 * repeated > len(known)
     if whole and not any(item.get(_DROP) is True for item in sent):

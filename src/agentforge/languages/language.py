@@ -180,6 +180,7 @@ class Language:
         keeps_neighbours: a test file that does not compile keeps others of its folder from running.
         runs_all: the runner cannot run some of the tests alone.
         steering: names of files that steer its runners as a whole, such as a configuration that has nothing else in it.
+        subtests: what stands between a test function and the title of a part of it, as the runner prints that; "" = no parts.
         examined_test: where the examiner writes its tests in a project that has none.
     """
 
@@ -203,6 +204,7 @@ class Language:
     keeps_neighbours: bool = False
     runs_all: bool = False
     steering: tuple[str, ...] = ()
+    subtests: str = ""
     examined_test: str = ""
 
 

@@ -22,6 +22,8 @@ def name_of(nodeid: str) -> str:
 
 _WITH_ROWS = (".py", ".pyi", ".java")
 """Files of which a runner writes a row of a parametrised test behind its name, in brackets; other titles may hold their own."""
+_WITH_SUBTESTS = ".go"
+"""A subtest of such a file stands in brackets behind its function, whatever its title holds."""
 
 
 _HOOK = re.compile(r'(?: > |::)"(?:before|after)(?: each| all)?" hook\b')
@@ -40,10 +42,10 @@ def without_parameters(nodeid: str) -> str:
 def test_and_row(nodeid: str) -> tuple[str, str]:
     """An id without the row of a parametrised test, and the row with its closing bracket; "" where there is none."""
     path, mark, name = nodeid.partition("::")
-    if not path.endswith(_WITH_ROWS):
-        return nodeid, ""
     bare, _, row = name.partition("[")
-    return path + mark + bare, row
+    if path.endswith(_WITH_ROWS) or (path.endswith(_WITH_SUBTESTS) and bare.isidentifier()):
+        return path + mark + bare, row
+    return nodeid, ""
 
 
 test_and_row.__test__ = False  # type: ignore[attr-defined]  # no test, whatever pytest thinks of the name

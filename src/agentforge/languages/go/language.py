@@ -47,5 +47,6 @@ LANGUAGE = Language(
     mutants=native_mutants,
     is_compiled=True,
     keeps_neighbours=True,
+    subtests="/",
     examined_test="examined_test.go",
 )

@@ -100,9 +100,9 @@ def contesting(state: RunState, stage: Stage, stages: Mapping[str, Stage]) -> Re
     if call is None or call.name != "ask_human" or not stage.contests or state.identity.candidate:
         return None
     asked = " ".join(_question_of(call.arguments).split())
-    demanded = _demanded_otherwise(state, stage, asked)
-    if demanded:
-        return _opened(state, demanded, stage.name, order)
+    unread = _demanded_otherwise(state, stage, asked) or _ended_unsaid(state, stage, asked)
+    if unread:
+        return _opened(state, unread, stage.name, order)
     own = state.work.facts.get(stage.contests, {}).get("frozen")
     measured = state.work.facts.get(stage.name, {})
     blamed = _blamed_tests(measured) or (_named_files(asked, own) if measured else [])
@@ -143,6 +143,28 @@ def _demanded_otherwise(state: RunState, stage: Stage, asked: str) -> Json | Non
         "Where the specification says more than the request or reads it otherwise, correct it; else hand it in as it is"
     )
     return {"passed": False, "stage": _READS, "rule": EXAMINED, "path": "", "message": message}
+
+
+def _ended_unsaid(state: RunState, stage: Stage, asked: str) -> Json | None:
+    """Tests of the base that fail now, and of which a question says that the request changes what they assert.
+
+    Whether it does is for the specification to say, once for each test.
+    """
+    lost = list(map(without_parameters, texts(state.work.facts.get(stage.name, {}).get("regressions"))))
+    named = [one for one in dict.fromkeys(lost) if re.search(rf"(?<!\w){re.escape(_last(one))}(?!\w)", asked)]
+    told = [key for key in state.review.sent_back if key.startswith(f"{_READS} {CONTESTED} ")]
+    named = [one for one in named if not any(one in key for key in told)]
+    if not named or _READS not in state.work.artifacts:
+        return None
+    message = (
+        f"{stage.name.upper()} finds that {', '.join(named)} cannot pass any more, and says: {asked[:_QUESTION]} "
+        "Where the request changes what they assert, list them as changed or removed; where it does not, hand it in as it is"
+    )
+    return {"passed": False, "stage": _READS, "rule": CONTESTED, "path": file_of(named[0]), "message": message}
+
+
+def _last(nodeid: str) -> str:
+    return re.split(r"::| > ", nodeid)[-1]
 
 
 def _opened(state: RunState, finding: Json, by: str, order: Sequence[str]) -> Reopen:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 
 from agentforge.events.state.run_state import RunState
+from agentforge.languages.catalogue import of_path
 from agentforge.languages.test_parts import inner_tests, may_hold_tests
 from agentforge.pipeline.facts.source_findings import defines, dotted, named_elsewhere, titled
 from agentforge.verification.source.test_hashes import test_hashes
@@ -68,7 +69,7 @@ class RepairContext:
         text = self.text(path)
         if text is None:
             return False
-        if name in self.titles(path) or titled(path, name, text):
+        if name in self.titles(path) or self.test_function(path, name) or titled(path, name, text):
             return True
         word = re.escape(dotted(name).rsplit(".", 1)[-1])
         return bool(word) and (
@@ -84,9 +85,20 @@ class RepairContext:
             return frozenset()
         return frozenset(title for title, _ in test_hashes(path, text.encode()))
 
+    def test_function(self, path: str, name: str) -> str:
+        """The test function of a part that is named in any spelling, `TestA/b`, `TestA[b]`, `TestA > b`; "" for another name."""
+        language, titles = of_path(path), self.titles(path)
+        if language is None or not language.subtests or name in titles:
+            return ""
+        whole = re.split(rf"{re.escape(language.subtests)}|\[| > ", name, maxsplit=1)[0].strip()
+        return whole if whole in titles else ""
+
     def full_title(self, path: str, name: str) -> str:
         """The full title of the one test that a name means by its last part, or as its runner prints it; else the name."""
         titles = self.titles(path)
+        whole = self.test_function(path, name)
+        if whole:
+            return whole
         meant = [one for one in titles if name in (one.rpartition(" > ")[2], one.replace(" > ", " "))]
         if may_hold_tests(path) and not self.defines(path, name):
             meant = [one for one in titles if one.endswith(f"::{name}")]

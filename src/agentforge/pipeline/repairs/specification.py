@@ -127,12 +127,11 @@ def symbols(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
         return
     kept: dict[tuple[str, str], dict[str, object]] = {}
     for item in items(draft.get("symbols")):
-        name = str(item.get("name") or "")
         row, told = _symbol(dict(item), draft, ground)
         for message in told:
             yield Repair(kind="symbol", path="symbols", message=message)
         if row is not None:
-            kept.setdefault((name, str(row["file"])), row)
+            kept.setdefault((str(row["name"]), str(row["file"])), row)
     draft["symbols"] = list(kept.values())
 
 

@@ -58,10 +58,7 @@ def _names(path: str, tests: list[Test], ground: RepairContext) -> Iterator[Repa
             plain, mark, row = name.replace(".", "::").partition("[")
             ends = [one for one in known if one == plain or one.endswith(f"::{plain.rpartition('::')[2]}")]
             name = f"{ends[0]}{mark}{row}" if len(ends) == 1 else name
-        if (
-            name not in known and (whole := name.partition("/")[0]) in known
-        ):  # `TestA/empty` of Go runs with its function
-            name = whole
+        name = ground.test_function(path, name) or name
         if name != said:
             test["name"] = name
             yield Repair(
