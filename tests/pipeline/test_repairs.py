@@ -254,6 +254,23 @@ def test_subtests_of_go_run_with_their_function(runtime: Make) -> None:
     assert [test["name"] for test in draft["test_files"][0]["tests"]] == ["TestA", "TestA", "TestB/d"]
 
 
+def test_a_symbol_of_another_kind_stays_and_a_test_is_known_with_its_class(runtime: Make) -> None:
+    made, path = runtime(), "tests/test_slug.py"
+    suite_of(made, "class TestSlug:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n")
+    made.git.command.run("add", "-A")
+    made.git.command.run("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "tests")
+    rows = [
+        {"name": "Text.width", "file": "kit/text.py", "kind": "attribute", "change": "new"},
+        {"name": "Align", "file": "kit/text.py", "kind": "enum", "change": "new"},
+        {"name": "test_a", "file": path, "kind": "method", "change": "changed"},
+        {"name": "test_b", "file": path, "kind": "function", "change": "changed"},
+    ]
+    draft, _ = repaired(made, "spec", {**SPEC, "symbols": rows})
+    assert [(one["name"], one["kind"]) for one in draft["symbols"]] == [
+        ("Text.width", "constant"), ("Align", "class"), ("TestSlug.test_a", "method"), ("test_b", "function"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["TestA/b_/c", "TestA[b_/c]", "TestA > b_/c", "TestA"])
 def test_a_changed_subtest_of_go_is_its_function_in_any_spelling(runtime: Make, name: str) -> None:
     made, path = runtime(), "kit/kit_test.go"

@@ -141,6 +141,16 @@ def test_files_that_mocha_cannot_load_leave_the_others(project):
     assert [one.id for one in alone.collection_errors] == ["test/a.js", "test/c.js"]
 
 
+def test_what_tests_of_jest_leave_open_ends_with_the_run(project):
+    _need_modules("jest")
+    body = "test('serves', () => { require('net').createServer().listen(0); });\n"
+    files = {"package.json": '{"scripts": {"test": "jest"}}', ".gitignore": "node_modules\n"}
+    made = _with_modules(project({**files, "__tests__/a.js": body}, env={}), "jest")
+    run = made.run(timeout_s=100.0)
+    assert {name: one.outcome for name, one in run.outcomes.items()} == {"__tests__/a.js::serves": "passed"}
+    assert (run.complete, run.timed_out, run.canary, run.problems) == (True, False, "held", ())
+
+
 def test_a_test_of_jest_sees_no_word_that_we_gave_the_runner(project):
     """A program under test may read the words of its command line."""
     _need_modules("jest")

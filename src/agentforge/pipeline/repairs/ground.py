@@ -12,6 +12,7 @@ from agentforge.languages.catalogue import of_path
 from agentforge.languages.test_parts import inner_tests, may_hold_tests
 from agentforge.pipeline.facts.source_findings import defines, dotted, named_elsewhere, titled
 from agentforge.verification.source.test_hashes import test_hashes
+from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.git.repository import Git
 
 Draft = dict[str, object]
@@ -93,10 +94,18 @@ class RepairContext:
         whole = re.split(rf"{re.escape(language.subtests)}|\[| > ", name, maxsplit=1)[0].strip()
         return whole if whole in titles else ""
 
+    def _with_its_class(self, path: str, name: str) -> str:
+        """The one method of a class of Python tests that is named without its class, dotted; "" for any other name."""
+        if not path.endswith(".py") or not is_test_path(path) or not name.isidentifier():
+            return ""
+        known = [title for title, _ in test_hashes(path, (self.text(path) or "").encode())]
+        meant = [one for one in known if one.endswith(f"::{name}")]
+        return meant[0].replace("::", ".") if name not in known and len(meant) == 1 else ""
+
     def full_title(self, path: str, name: str) -> str:
         """The full title of the one test that a name means by its last part, or as its runner prints it; else the name."""
         titles = self.titles(path)
-        whole = self.test_function(path, name)
+        whole = self.test_function(path, name) or self._with_its_class(path, name)
         if whole:
             return whole
         meant = [one for one in titles if name in (one.rpartition(" > ")[2], one.replace(" > ", " "))]

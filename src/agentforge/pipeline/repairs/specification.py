@@ -168,10 +168,29 @@ def _symbol(item: dict[str, object], draft: Draft, ground: RepairContext) -> tup
         draft[belongs] = [*texts(draft.get(belongs)), path]
         told.append(f"The file {path!r} of the symbol {name!r} was added to {belongs}.")
     change = change or ("changed" if ground.holds(path, name) else "new")
-    return {**item, "name": full, "file": path, "change": change, "kind": item.get("kind") or _kind(name)}, told
+    return {
+        **item,
+        "name": full,
+        "file": path,
+        "change": change,
+        "kind": _kind(str(item.get("kind") or ""), name),
+    }, told
 
 
-def _kind(name: str) -> str:
+_KINDS = {
+    **{kind: kind for kind in ("function", "method", "class", "constant")},
+    **dict.fromkeys(("type", "interface", "enum", "struct", "trait", "union", "protocol", "exception"), "class"),
+    **dict.fromkeys(("attribute", "field", "variable", "parameter", "option", "module", "file", "data"), "constant"),
+    "property": "method",
+    "macro": "function",
+}
+"""The kinds of the contract, and what people call them in one language or another."""
+
+
+def _kind(said: str, name: str) -> str:
+    """The kind that was said, else the one that the name looks like."""
+    if said.lower() in _KINDS:
+        return _KINDS[said.lower()]
     last = dotted(name).rpartition(".")
     if last[2].isupper():
         return "constant"
