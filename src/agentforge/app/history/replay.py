@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -20,10 +21,12 @@ from agentforge.config.paths import data_dir
 from agentforge.config.settings import Settings
 from agentforge.errors import SandboxError
 from agentforge.events.fold.evolve import evolve
-from agentforge.events.kinds import FactsGathered
+from agentforge.events.kinds import FactsGathered, StageStarted
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
+from agentforge.pipeline.context.early_material import TESTS_RUN
 from agentforge.pipeline.engine.stage_agent import prompt_parts
+from agentforge.pipeline.engine.stage_hooks import material_rows
 from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.stage import Stage
 from agentforge.pipeline.replay.performer import replay
@@ -185,6 +188,7 @@ def _runtime(
         contracts=contracts_of(repo, stages),
         blobs=blobs,
         rig=_no_rig,
+        tests_command=partial(_tests_command, records, blobs),
         models=lambda _stage: None,  # type: ignore[arg-type, return-value] # the replay puts its own in its place
         price=lambda _reply: None,
         secrets=known_secrets(environ),
@@ -198,6 +202,13 @@ def _runtime(
         permits=permits_of(settings),
         temperature=cast("float | None", settings.get("model.temperature")),
     )
+
+
+def _tests_command(records: Sequence[At], blobs: _Overlay) -> str:
+    """How the tests run, as the record says: what was found then is not looked for again."""
+    started = (event for _, _, event in records if isinstance(event, StageStarted) and event.material)
+    rows = (row for event in started if event.stage == "intake" for row in material_rows(blobs.get(event.material)))
+    return next((str(row.get("text")) for row in rows if row.get("name") == TESTS_RUN), "")
 
 
 def _no_rig() -> Rig:

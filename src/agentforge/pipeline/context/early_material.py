@@ -27,6 +27,7 @@ from agentforge.workspace.code.symbols import Symbol, language_of
 from agentforge.workspace.git.queries import top_level
 from agentforge.workspace.git.repository import Git
 
+TESTS_RUN = "how the tests run (not run yet)"
 _BADGE = r"!\[|badge|https?://|^\.\. (image|\|)|^\s*:(target|alt):|^[=~-]+$"
 _CANDIDATES = 8
 _MAP_SHARE = 10
@@ -55,7 +56,7 @@ def of_intake(state: RunState, runtime: Runtime) -> list[Section]:
         replace(_request(state), text=numbered(state.brief.request, [(one.number, one.start) for one in asks])),
         *_told_of(ahead),
         Piece(name="top of the repository", text=_top(state, runtime), level=Level.LIKELY, foreign=True, ends=True),
-        Piece(name="how the tests run (not run yet)", text=runtime.tests_command(), level=Level.LIKELY),
+        Piece(name=TESTS_RUN, text=runtime.tests_command(), level=Level.LIKELY),
         *_candidates(state.brief.request, runtime),
     ]
 
