@@ -12,6 +12,7 @@ from agentforge.agent import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Piece, Section, View
 from agentforge.contracts.draft import draft_schema
+from agentforge.contracts.shape import shape_of
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.test_parts import may_hold_tests
@@ -317,12 +318,10 @@ def _submit_schema(
         own = {**own, "properties": {**_properties(own), **_properties(more)}}
     if behind or state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
-    properties = {"artifact": own}
-    for one in ahead:
-        contract = contracts.get(one.produces)
-        properties[one.name] = draft_schema(
-            contract, omit=(*one.omit, *_SELDOM), bare=True
-        )  # its section tells the rest
+    properties: dict[str, object] = {"artifact": own}
+    for one in ahead:  # its section tells the rest
+        shape = shape_of(draft_schema(contracts.get(one.produces), omit=(*one.omit, *_SELDOM), bare=True))
+        properties[one.name] = {"type": "object", "description": shape}
     return {"type": "object", "properties": properties, "required": ["artifact"]}
 
 
