@@ -19,7 +19,7 @@ def test_a_shape_names_fields_types_choices_and_what_may_be_left_out() -> None:
     schema = {
         "type": "object",
         "properties": {
-            "name": {"type": "string"},
+            "name": {"type": "string", "maxLength": 9},
             "line": {"type": "integer"},
             "kind": {"type": "string", "enum": ["a", "b"]},
             "kinds": {"type": "array", "items": {"enum": ["a", "b"]}},
@@ -29,7 +29,7 @@ def test_a_shape_names_fields_types_choices_and_what_may_be_left_out() -> None:
         },
         "required": ["name"],
     }
-    fields = "name: string, line?: number, kind?: a | b, kinds?: (a | b)[], tests?: {held?: boolean}[], asks?: object"
+    fields = "name: string <= 9 letters, line?: number, kind?: a | b, kinds?: (a | b)[], tests?: {held?: boolean}[], asks?: object"
     assert shape_of(schema) == f"{{{fields}, returns?: any}}"
 
 

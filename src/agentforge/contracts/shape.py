@@ -12,7 +12,7 @@ _WORDS = {"integer": "number"}
 def shape_of(schema: Json) -> str:
     """Write the shape of a JSON Schema: `{name: string, kind: a | b, line?: number, tests: {name: string}[]}`.
 
-    A field that may be left out has a question mark. What a shape cannot say (patterns, bounds, descriptions) is left out.
+    A field that may be left out has a question mark. What a shape cannot say (patterns, other bounds, descriptions) is left out.
     """
     allowed = schema.get("enum")
     if isinstance(allowed, (list, tuple)):
@@ -25,8 +25,8 @@ def shape_of(schema: Json) -> str:
         needed = schema.get("required")
         told = needed if isinstance(needed, (list, tuple)) else ()
         return "{" + ", ".join(_field(str(name), one, needed=name in told) for name, one in properties.items()) + "}"
-    kind = str(schema.get("type") or "any")
-    return _WORDS.get(kind, kind)
+    kind, most = str(schema.get("type") or "any"), schema.get("maxLength")
+    return f"{_WORDS.get(kind, kind)}{f' <= {most} letters' if most else ''}"
 
 
 def _field(name: str, schema: object, *, needed: bool) -> str:

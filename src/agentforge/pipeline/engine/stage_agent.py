@@ -311,18 +311,22 @@ def _submit_schema(
     contracts = runtime.contracts
     contract = contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
-    own = draft_schema(contract, omit=omit, bare=bool(ahead))
+    own = draft_schema(contract, omit=omit, bare=bool(ahead or behind))
     if behind:
         second = runtime.stages[behind]
         more = draft_schema(contracts.get(second.produces), omit=second.omit, bare=True)
         own = {**own, "properties": {**_properties(own), **_properties(more)}}
     if behind or state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
-    properties: dict[str, object] = {"artifact": own}
-    for one in ahead:  # its section tells the rest
-        shape = shape_of(draft_schema(contracts.get(one.produces), omit=(*one.omit, *_SELDOM), bare=True))
-        properties[one.name] = {"type": "object", "description": shape}
+    properties: dict[str, object] = {"artifact": _shaped(own) if ahead or behind else own}
+    for one in ahead:
+        properties[one.name] = _shaped(draft_schema(contracts.get(one.produces), omit=(*one.omit, *_SELDOM), bare=True))
     return {"type": "object", "properties": properties, "required": ["artifact"]}
+
+
+def _shaped(schema: Mapping[str, object]) -> dict[str, object]:
+    """A draft that is told by its shape alone: what its fields mean stands in the prompt, or in a section of the context."""
+    return {"type": "object", "description": shape_of(schema)}
 
 
 def _properties(schema: Mapping[str, object]) -> Mapping[str, object]:
