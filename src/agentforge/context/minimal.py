@@ -24,9 +24,6 @@ _FRONT_SHARE = 60
 _TAIL_SHARE = 25
 """Percent of the least room of current_state that is the changing part's, whatever the law of the stage costs."""
 
-_SPARED = 5
-"""Percent of a step that is not filled with what is only likely to matter: the last of it costs more than it shows."""
-
 _OVERHEAD = 40
 """Tokens for message framing and section headings."""
 
@@ -44,6 +41,7 @@ class StepInputs:
         verification: {checks_passing, checks_failing, ready_for_completion, ...}.
         changed: files of the material that are not any more as the material has them.
         budget: tokens that the step may cost.
+        spared: percent of it that is not filled with what is only likely to matter.
     """
 
     system: str
@@ -55,6 +53,7 @@ class StepInputs:
     tools: tuple[ToolSchema, ...]
     changed: frozenset[str] = frozenset()
     budget: int = TOTAL_LIMIT
+    spared: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +105,7 @@ def build_step(inputs: StepInputs) -> StepContext:
         (*inputs.situation, *_spilled(inputs, front)),
         room=counted - fixed - changing - front.tokens,
         above=front,
-        spared=counted * _SPARED // 100,
+        spared=counted * inputs.spared // 100,
     )
     messages = (
         Message(role="system", parts=(Text(text=system, stable=True),)),
