@@ -211,7 +211,7 @@ def _context(
                 own=stage.prompt,
                 ahead=(*(one.name for one in ahead), *((behind,) if behind else ())),
             ),
-            frame=_frame(state, stage, pieces, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
+            frame=_frame(state, stage, pieces, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
@@ -252,9 +252,7 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     return runtime.diff(start, now) if start and start != now else ""
 
 
-def _frame(
-    state: RunState, stage: Stage, pieces: Sequence[Section], ahead: tuple[Stage, ...], *, room: int
-) -> dict[str, object]:
+def _frame(state: RunState, stage: Stage, pieces: Sequence[Section], *, room: int) -> dict[str, object]:
     """What the model is told about its task in each step of a stage; the same for all of them.
 
     Args:
@@ -267,7 +265,7 @@ def _frame(
         "id": state.identity.run_id,
         **({} if told else {"goal": goal}),
         "phase": stage.name,
-        "success_criteria": [*stage.criteria, *(text for one in ahead for text in one.criteria)],
+        "success_criteria": [*stage.criteria],
         "constraints": framed_constraints(state.work.artifacts.get("spec", {})),
         **({"room": _ROOM.format(lines=_lines_shown(room))} if room else {}),
     }
