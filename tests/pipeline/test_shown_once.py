@@ -13,7 +13,7 @@ from agentforge.pipeline.context.material import gather
 from agentforge.pipeline.engine.stage_agent import agent_spec
 from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.ledger.entries import ledger_rows
-from agentforge.pipeline.model.prompt_text import holds
+from agentforge.pipeline.model.prompt_text import holds, specification_parts
 from agentforge.pipeline.model.runtime import Runtime
 from tests.support.run_states import with_fields
 from tests.support.stage_states import ARTIFACTS, inside
@@ -53,6 +53,22 @@ def test_words_of_the_request_that_the_specification_has_are_not_repeated(
     text = shown(stage, asked(stage, made, examples=[], requirements=requirements, title="Slugs"), made)
     assert text.count("One hyphen joins words.") == 1
     assert "- REQ-001: Add slugify." in text
+
+
+@pytest.mark.parametrize(
+    ("title", "description", "told"),
+    [
+        ("Slugs", "Words become slugs.", ["Slugs", "Words become slugs."]),
+        ("Words become", "Words become slugs.", ["Words become slugs."]),
+        ("One hyphen", "One hyphen joins words", []),
+    ],
+)
+def test_title_and_description_stand_where_no_requirement_says_the_same(
+    title: str, description: str, told: list[str]
+) -> None:
+    requirement = {"id": "REQ-001", "description": "One hyphen joins words.", "acceptance_criteria": ["f(1) is 2"]}
+    spec = {"title": title, "description": description, "requirements": [requirement]}
+    assert [whole for whole, _ in specification_parts(spec)][:-1] == told
 
 
 def test_green_is_told_the_files_apart_only_where_the_lists_of_the_specification_lack_one(
