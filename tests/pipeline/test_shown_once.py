@@ -10,9 +10,10 @@ import pytest
 from agentforge.context.packer import fill
 from agentforge.events.state.run_state import RunState
 from agentforge.pipeline.context.material import gather
+from agentforge.pipeline.engine.stage_agent import agent_spec
 from agentforge.pipeline.examination.public_names import interface
 from agentforge.pipeline.ledger.entries import ledger_rows
-from agentforge.pipeline.model.prompt_text import holds
+from agentforge.pipeline.model.prompt_text import holds, specification_parts
 from agentforge.pipeline.model.runtime import Runtime
 from tests.support.run_states import with_fields
 from tests.support.stage_states import ARTIFACTS, inside
@@ -52,6 +53,22 @@ def test_words_of_the_request_that_the_specification_has_are_not_repeated(
     text = shown(stage, asked(stage, made, examples=[], requirements=requirements, title="Slugs"), made)
     assert text.count("One hyphen joins words.") == 1
     assert "- REQ-001: Add slugify." in text
+
+
+@pytest.mark.parametrize(
+    ("title", "description", "told"),
+    [
+        ("Slugs", "Words become slugs.", ["Slugs", "Words become slugs."]),
+        ("Words become", "Words become slugs.", ["Words become slugs."]),
+        ("One hyphen", "One hyphen joins words", []),
+    ],
+)
+def test_title_and_description_stand_where_no_requirement_says_the_same(
+    title: str, description: str, told: list[str]
+) -> None:
+    requirement = {"id": "REQ-001", "description": "One hyphen joins words.", "acceptance_criteria": ["f(1) is 2"]}
+    spec = {"title": title, "description": description, "requirements": [requirement]}
+    assert [whole for whole, _ in specification_parts(spec)][:-1] == told
 
 
 def test_green_is_told_the_files_apart_only_where_the_lists_of_the_specification_lack_one(
@@ -158,3 +175,23 @@ def test_the_examiner_is_told_how_the_objects_are_made_whose_methods_changed(
     trees = {"baseline": base, "green": made.guard.tree()}
     state = inside("deliver", request="Draw twice.", facts={"green": facts}, trees=trees)
     assert interface(state, made).split("\n").count(made_by) == 1
+
+
+def test_green_is_shown_the_code_that_changes_before_the_rest_of_long_frozen_tests(
+    runtime: Callable[..., Runtime],
+) -> None:
+    made = runtime()
+    body = "".join(f"    value_{number} = compute(other, {number})\n" for number in range(380))
+    (made.worktree / "slugs.py").write_text(f"def slugify(text):\n{body}    return value_0\n")
+    tests = "".join(
+        f"def test_{number}():\n    assert slugify('a {number}') == 'a-{number}'\n\n\n" for number in range(150)
+    )
+    (made.worktree / "tests/test_slugs.py").write_text(f"from slugs import slugify\n\n\n{tests}")
+    symbols = [{"name": "slugify", "file": "slugs.py", "kind": "function", "change": "changed"}]
+    state = asked("green", made, examples=[], symbols=symbols, files_to_modify=["slugs.py"])
+    names = [{"name": f"test_{number}"} for number in range(150)]
+    red = {"test_files": [{"path": "tests/test_slugs.py", "tests": names}]}
+    state = with_fields(state, artifacts={**state.work.artifacts, "red": red})
+    text = agent_spec(state, made, gather("green", state, made)).context(state).messages[1].text
+    assert "return value_0" in text and text.count("compute(other") == 380
+    assert "def test_3():" in text

@@ -41,6 +41,7 @@ class StepInputs:
         verification: {checks_passing, checks_failing, ready_for_completion, ...}.
         changed: files of the material that are not any more as the material has them.
         budget: tokens that the step may cost.
+        spared: percent of it that is not filled with what is only likely to matter.
     """
 
     system: str
@@ -52,6 +53,7 @@ class StepInputs:
     tools: tuple[ToolSchema, ...]
     changed: frozenset[str] = frozenset()
     budget: int = TOTAL_LIMIT
+    spared: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,10 @@ def build_step(inputs: StepInputs) -> StepContext:
     front = _front(inputs, room=counted - fixed - TOKEN_BUDGET["recent_actions"] - TOKEN_BUDGET["verification_status"])
     heading = f"{frame}\n# current_state\n"
     tail = fill(
-        (*inputs.situation, *_spilled(inputs, front)), room=counted - fixed - changing - front.tokens, above=front
+        (*inputs.situation, *_spilled(inputs, front)),
+        room=counted - fixed - changing - front.tokens,
+        above=front,
+        spared=counted * inputs.spared // 100,
     )
     messages = (
         Message(role="system", parts=(Text(text=system, stable=True),)),
@@ -142,15 +147,23 @@ def _front(inputs: StepInputs, *, room: int) -> PackedPage:
     cut = [one for one in inputs.material if isinstance(one, View) and _is_cut(one, page)]
     if not cut:
         return page
-    page = fill([one for one in inputs.material if one not in cut], room=room, least=Level.NAMED)
+    last = min(order for one in cut for order in _orders_cut(one, page))
+    kept = [one for one in inputs.material if one not in cut]
+    page = fill(kept, room=room, least=Level.NAMED, last=last)
     return replace(page, rest=(*page.rest, *cut))
 
 
 def _is_cut(view: View, page: PackedPage) -> bool:
     """The front holds the places that were named in a file, or the tail does: two views of one file confuse. The law stays."""
-    named = {number for want in view.wants if want.level == Level.NAMED for number in range(want.first, want.last + 1)}
     law = any(want.level == Level.LAW for want in view.wants)
-    return not law and not named <= page.shown.get(view.path, {}).keys()
+    return not law and bool(_orders_cut(view, page))
+
+
+def _orders_cut(view: View, page: PackedPage) -> set[int]:
+    """The orders of what was named in a file and found no room: what is wanted after it may not take its room in the front."""
+    shown = page.shown.get(view.path, {}).keys()
+    named = (want for want in view.wants if want.level == Level.NAMED)
+    return {want.order for want in named if not {*range(want.first, want.last + 1)} <= shown}
 
 
 def _spilled(inputs: StepInputs, front: PackedPage) -> list[Section]:

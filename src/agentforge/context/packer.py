@@ -66,22 +66,37 @@ NOTHING = PackedPage(text="", tokens=0, shown={}, digests={}, left=(), rest=())
 
 
 def fill(
-    sections: Sequence[Section], *, room: int, least: Level = Level.SKETCH, above: PackedPage | None = None
+    sections: Sequence[Section],
+    *,
+    room: int,
+    least: Level = Level.SKETCH,
+    last: int | None = None,
+    above: PackedPage | None = None,
+    spared: int = 0,
 ) -> PackedPage:
     """Fill a page.
 
     Args:
         room: tokens.
+        last: the last order of that level that may stand on it; None = all of them.
+        spared: tokens of the room that nothing may take which is only likely to matter.
         least: the last level that may stand on the page; what matters less is left to the page that follows.
         above: the page that stands before this one: its lines are not repeated. None = another page follows, and what is
             cut here goes on there.
     """
     filling = _Filling([_without(_cleaned(one), above) for one in united(sections)], room=room, goes_on=above is None)
     demands = sorted(
-        (demand for demand in filling.demands() if demand.level <= least),
+        (
+            demand
+            for demand in filling.demands()
+            if demand.level < least or (demand.level == least and (last is None or demand.order <= last))
+        ),
         key=lambda demand: (demand.level, demand.order),
     )
-    for _, group in groupby(demands, key=lambda demand: (demand.level, demand.order)):
+    for (level, _), group in groupby(demands, key=lambda demand: (demand.level, demand.order)):
+        if level >= Level.LIKELY:
+            filling.spare(spared)
+            spared = 0
         filling.serve(list(group))
     return filling.page()
 
@@ -163,6 +178,10 @@ class _Filling:
         for served, (_, number) in enumerate(waiting):
             fair = self._room // (len(waiting) - served)
             self._show(group[number], min(fair, bounds[number]))
+
+    def spare(self, tokens: int) -> None:
+        """Take tokens away from what is served from now on."""
+        self._room = max(0, self._room - tokens)
 
     def cost(self, demand: _Demand) -> int:
         """What showing a demand whole would cost beyond what is shown."""

@@ -1,11 +1,12 @@
-"""What a program printed, made short: its beginning, its end, and of what lies between the lines that tell how it went. Pure."""
+"""What a program printed, made short: the first failure, the end, the beginning, and of the rest what tells how it went. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from agentforge.context.first_failure import first_failure
 from agentforge.tokens import count_tokens, cut_end
 
 WAYS_TO_SEE: Mapping[str, str] = {
@@ -16,8 +17,9 @@ WAYS_TO_SEE: Mapping[str, str] = {
 }
 """How the model sees what a cut leaves out of what a tool's program printed; {first} and {last} are numbers of lines."""
 
-_HEAD, _TELLING, _TAIL = 25, 30, 45
-"""Percent of the room; what one part does not need goes to the others."""
+_PLAIN, _FAILED = (0, 25, 45), (45, 8, 32)
+"""Percent of the room for the first failure, the beginning and the end, where no failure is recognised and where one is; what
+tells how it went has the rest, and what one part does not need goes to the others."""
 _LONGEST = 1200
 _ENDS = (800, 300)
 """A line of more characters is shown by so many at its beginning and at its end."""
@@ -58,8 +60,8 @@ def cut_printed(text: str, *, limit: int, note: str = "") -> str:
         limit: tokens, >= 16.
         note: how to see the rest; {first} and {last} become the numbers of the omitted lines.
     Returns:
-        `text` when it fits, else its head, "... N lines omitted (A-B of ALL) ...", below it those of these lines that tell of
-        failures and sums, each with its number, and its tail.
+        `text` when it fits, else its first failure, its head and its tail, and in the place of other lines "... N lines omitted
+        (A-B of ALL) ...", below it those of these lines that tell of failures and sums, each with its number.
     """
     if count_tokens(text) <= limit:
         return text
@@ -67,19 +69,69 @@ def cut_printed(text: str, *, limit: int, note: str = "") -> str:
     whole = "".join(one.text for one in lines)
     if all(one.lines == 1 for one in lines) and count_tokens(whole) <= limit:
         return whole
+    kept, telling = _parts(lines, limit, note)
+    return _written(lines, kept, telling, note) if kept or telling else cut_end(text, limit=limit)
+
+
+def _parts(lines: Sequence[_Line], limit: int, note: str) -> tuple[set[int], dict[int, str]]:
+    """The places of the lines that stay, and rows for those that are named, by the numbers of their lines."""
+    failure = first_failure([one.text if one.lines == 1 else "" for one in lines])
+    failure = range(failure.start, next((at for at in failure if lines[at].lines != 1), failure.stop))
+    of_failure, of_head, of_tail = _FAILED if failure else _PLAIN
     all_lines = sum(one.lines for one in lines)
-    room = max(1, limit - count_tokens(_mark(all_lines, all_lines, all_lines, note, telling=True)) - 2)
-    head = _taken(lines, room * _HEAD // 100)
-    tail = _taken(lines[len(head) :][::-1], room * _TAIL // 100)[::-1]
-    telling = _chosen(_between(lines, head, tail), room - _cost(head) - _cost(tail))
-    tail = _taken(lines[len(head) :][::-1], room - _cost(head) - sum(map(count_tokens, telling.values())))[::-1]
-    if not head and not tail and not telling:
-        return cut_end(text, limit=limit)
-    left = _between(lines, head, tail)
-    told = [row for number, row in telling.items() if any(one.number == number for one in left)]
-    first, omitted = left[0].number, sum(one.lines for one in left)
-    mark = _mark(first, omitted, all_lines, note, telling=bool(told))
-    return "".join([*(one.text for one in head), mark, *told, *(one.text for one in tail)])
+    marks = [note, "", ""] if failure else [note]
+    room = limit - 2 - sum(count_tokens(_mark(all_lines, all_lines, all_lines, one, telling=True)) for one in marks)
+    room = max(1, room)
+    kept = _failing(lines, failure, room * of_failure // 100)
+    kept |= {*range(len(_taken(lines, room * of_head // 100)))}
+    kept |= _tail(lines, kept, room * of_tail // 100)
+    left = room - _cost(lines[place] for place in kept)
+    telling = _chosen([one for place, one in enumerate(lines) if place not in kept], left)
+    kept |= _tail(lines, kept, left - sum(map(count_tokens, telling.values())))
+    return kept, telling
+
+
+def _failing(lines: Sequence[_Line], failure: range, room: int) -> set[int]:
+    """The places of a failure's lines; of a long one, its first lines and twice as many of its last."""
+    rows = [lines[place] for place in failure]
+    first = _taken(rows, room if _cost(rows) <= room else room // 3)
+    last = _taken(rows[len(first) :][::-1], room - _cost(first))
+    return {*failure[: len(first)], *failure[len(rows) - len(last) :]}
+
+
+def _tail(lines: Sequence[_Line], kept: Set[int], room: int) -> set[int]:
+    """The places of the last lines that cost at most so much beyond those that stay anyway."""
+    taken: set[int] = set()
+    for place in range(len(lines) - 1, -1, -1):
+        room -= 0 if place in kept else count_tokens(lines[place].text)
+        if room < 0 or lines[place].lines != 1:
+            break
+        taken.add(place)
+    return taken
+
+
+def _written(lines: Sequence[_Line], kept: Set[int], telling: Mapping[int, str], note: str) -> str:
+    """The lines that stay; in the place of the others a mark, which says in the widest gap how to see them, and what tells."""
+    gaps: dict[int, list[_Line]] = {}
+    start = 0
+    for place, one in enumerate(lines):
+        if place in kept:
+            continue
+        start = place if place == 0 or place - 1 in kept else start
+        gaps.setdefault(start, []).append(one)
+    widest = max(gaps, key=lambda at: sum(one.lines for one in gaps[at]), default=0)
+    all_lines = sum(one.lines for one in lines)
+    out: list[str] = []
+    for place, one in enumerate(lines):
+        if place in kept:
+            out.append(one.text)
+        elif place in gaps:
+            gap = gaps[place]
+            rows = [telling[each.number] for each in gap if each.number in telling]
+            words = note if place == widest else ""
+            omitted = sum(each.lines for each in gap)
+            out += [_mark(gap[0].number, omitted, all_lines, words, telling=bool(rows)), *dict.fromkeys(rows)]
+    return "".join(out)
 
 
 def _lines(text: str) -> list[_Line]:
@@ -111,10 +163,6 @@ def _taken(lines: Sequence[_Line], room: int) -> list[_Line]:
             break
         taken.append(one)
     return taken
-
-
-def _between(lines: Sequence[_Line], head: Sequence[_Line], tail: Sequence[_Line]) -> Sequence[_Line]:
-    return lines[len(head) : len(lines) - len(tail)]
 
 
 def _cost(lines: Iterable[_Line]) -> int:

@@ -20,7 +20,7 @@ from agentforge.pipeline.context.early_material import (
     of_clarify,
     of_intake,
 )
-from agentforge.pipeline.context.excerpts import REST, code_view
+from agentforge.pipeline.context.excerpts import REST, WHOLE, code_view
 from agentforge.pipeline.context.excerpts_of_tests import frozen_views, listed_views, style_views
 from agentforge.pipeline.context.inner_tests import frozen_piece, place_piece, with_frozen, with_places
 from agentforge.pipeline.context.test_mentions import named_in_tests
@@ -42,13 +42,17 @@ from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.pipeline.plugins.added_stage import gather_added, shown_artifacts
 from agentforge.pipeline.stages import FIX, SPLIT
 from agentforge.pipeline.workflows.split.parts import gather_plan
+from agentforge.tokens import count_tokens
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.symbols import language_of
 
 _WITH_INSTRUCTIONS = ("analyze", "spec", "red", "green", "refactor")
 _FILES_SHOWN = 12
-_FROZEN_WHOLE, _FROZEN_LAW = 12, 15
-"""Per cent of a step up to which frozen test files are law as a whole, and up to which what is new in them is."""
+_FROZEN_WHOLE, _FROZEN_LAW, _FROZEN_LEAST = 12, 15, 5
+"""Per cent of a step up to which frozen test files are law as a whole, up to which what is new in them is, and what remains of
+both beside much code that has to change."""
+_TO_CHANGE = 30
+"""Per cent of a step that code which has to change may cost before frozen tests make room for it."""
 
 
 def gather(stage: str, state: RunState, runtime: Runtime) -> list[Section]:
@@ -191,21 +195,31 @@ def _green(state: RunState, runtime: Runtime) -> list[Section]:
 
     spec = state.work.artifacts.get("spec", {})
     files, places = _spec_places(spec, state)
+    code = _code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec))
     return [
         _specification(spec),
         _asks(state, spec),
         *_speed("what is measured beside the tests", measured_text(state)),
         *_writable(spec),
         Piece(name="existing tests that run what you change (measured)", text=impact_text(state), order=20),
-        *frozen_tests(runtime, _suite(state), state),
+        *frozen_tests(runtime, _suite(state), state, beside=_to_change(code)),
         frozen_piece(runtime.worktree, suite_parts(state)),
         *with_frozen(
-            runtime.worktree,
-            _code(runtime, files, places, frozen=suite_files(state), changed=_changed_names(spec)),
-            suite_parts(state),
-            before=partial(_at_base, runtime=runtime, state=state),
+            runtime.worktree, code, suite_parts(state), before=partial(_at_base, runtime=runtime, state=state)
         ),
     ]
+
+
+def _to_change(code: Iterable[Section]) -> int:
+    """Tokens of the lines that were named in product files, and of the definitions that are to be changed."""
+    numbers = (
+        (view, {line for want in view.wants if want.order <= WHOLE for line in range(want.first, want.last + 1)})
+        for view in code
+        if isinstance(view, View)
+    )
+    return sum(
+        count_tokens(f"{line} {view.lines[line]}\n") for view, lines in numbers for line in lines & view.lines.keys()
+    )
 
 
 def _writable(spec: Json) -> list[Section]:
@@ -355,13 +369,18 @@ def _suite(state: RunState) -> dict[str, Iterable[str]]:
     }
 
 
-def frozen_tests(runtime: Runtime, suite: Mapping[str, Iterable[str]], state: RunState) -> list[View]:
+def frozen_tests(
+    runtime: Runtime, suite: Mapping[str, Iterable[str]], state: RunState, *, beside: int = 0
+) -> list[View]:
     """Views of frozen tests; of long files what the run changed in them comes first.
 
     Args:
         suite: by path the names of the tests that are declared there.
+        beside: tokens of the code that has to change; much of it takes room from the tests.
     """
-    whole, law = (runtime.step_tokens * share // 100 for share in (_FROZEN_WHOLE, _FROZEN_LAW))
+    over = max(0, 100 * beside // runtime.step_tokens - _TO_CHANGE)
+    shares = (max(_FROZEN_LEAST, share - over) for share in (_FROZEN_WHOLE, _FROZEN_LAW))
+    whole, law = (runtime.step_tokens * share // 100 for share in shares)
     before = partial(_at_base, runtime=runtime, state=state)
     return frozen_views(runtime.worktree, suite, before=before, whole=whole, law=law)
 

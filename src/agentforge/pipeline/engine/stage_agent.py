@@ -12,6 +12,7 @@ from agentforge.agent import AgentSpec
 from agentforge.context.minimal import StepContext, StepInputs, build_step
 from agentforge.context.sections import Section, View
 from agentforge.contracts.draft import draft_schema
+from agentforge.contracts.shape import shape_of
 from agentforge.events.kinds.examinations import EXAMINE
 from agentforge.events.state.run_state import RunState
 from agentforge.languages.test_parts import may_hold_tests
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
 
 _GOAL_CHARS = 300
+_SPARED = 5
+"""Percent of the steps of a stage that only reads: the last that is likely to matter there costs more than it shows."""
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
 _INTO_A_NEW_FILE = "its tests were accepted and stay as they are: write more of them into a new test file"
@@ -206,7 +209,7 @@ def _context(
                 own=stage.prompt,
                 ahead=(*(one.name for one in ahead), *((behind,) if behind else ())),
             ),
-            frame=_frame(state, stage, ahead, room=runtime.step_tokens if "read_file" in tools else 0),
+            frame=_frame(state, stage, room=runtime.step_tokens if "read_file" in tools else 0),
             material=pieces,
             situation=situation(state, stage, worktree=runtime.worktree, diff=diff),
             recent=recent_actions(state),
@@ -219,6 +222,7 @@ def _context(
             ),
             changed=_changed_since(pieces, runtime.worktree),
             budget=runtime.step_tokens,
+            spared=_SPARED if stage.writes == "none" else 0,
         )
     )
 
@@ -246,7 +250,7 @@ def _changes(state: RunState, stage: Stage, runtime: Runtime) -> str:
     return runtime.diff(start, now) if start and start != now else ""
 
 
-def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int) -> dict[str, object]:
+def _frame(state: RunState, stage: Stage, *, room: int) -> dict[str, object]:
     """What the model is told about its task in each step of a stage; the same for all of them.
 
     Args:
@@ -257,7 +261,7 @@ def _frame(state: RunState, stage: Stage, ahead: tuple[Stage, ...], *, room: int
         "id": state.identity.run_id,
         "goal": intake.get("goal") or _beginning(state.brief.request),
         "phase": stage.name,
-        "success_criteria": [*stage.criteria, *(text for one in ahead for text in one.criteria)],
+        "success_criteria": [*stage.criteria],
         "constraints": framed_constraints(state.work.artifacts.get("spec", {})),
         **({"room": _ROOM.format(lines=_lines_shown(room))} if room else {}),
     }
@@ -304,20 +308,22 @@ def _submit_schema(
     contracts = runtime.contracts
     contract = contracts.get(stage.produces)
     omit = tuple(name for name in stage.omit if not (is_open(state) and name == "equivalent_mutants"))
-    own = draft_schema(contract, omit=omit, bare=bool(ahead))
+    own = draft_schema(contract, omit=omit, bare=bool(ahead or behind))
     if behind:
         second = runtime.stages[behind]
         more = draft_schema(contracts.get(second.produces), omit=second.omit, bare=True)
         own = {**own, "properties": {**_properties(own), **_properties(more)}}
     if behind or state.review.rejected is not None:
         own = {name: value for name, value in own.items() if name != "required"}
-    properties = {"artifact": own}
+    properties: dict[str, object] = {"artifact": _shaped(own) if ahead or behind else own}
     for one in ahead:
-        contract = contracts.get(one.produces)
-        properties[one.name] = draft_schema(
-            contract, omit=(*one.omit, *_SELDOM), bare=True
-        )  # its section tells the rest
+        properties[one.name] = _shaped(draft_schema(contracts.get(one.produces), omit=(*one.omit, *_SELDOM), bare=True))
     return {"type": "object", "properties": properties, "required": ["artifact"]}
+
+
+def _shaped(schema: Mapping[str, object]) -> dict[str, object]:
+    """A draft that is told by its shape alone: what its fields mean stands in the prompt, or in a section of the context."""
+    return {"type": "object", "description": shape_of(schema)}
 
 
 def _properties(schema: Mapping[str, object]) -> Mapping[str, object]:

@@ -78,7 +78,11 @@ def specification_parts(spec: Json, *, framed: int = 0) -> tuple[tuple[str, str]
     Args:
         framed: how many of the constraints stand in the step's frame and are not repeated.
     """
-    parts = [(line, line) for line in (str(spec.get("title", "")), str(spec.get("description", ""))) if line]
+    title, described = (str(spec.get(name) or "").strip() for name in ("title", "description"))
+    below = [str(item.get("description")) for item in items(spec.get("requirements"))]
+    told = [described] if described and not any(holds(one, described) for one in below) else []
+    told = [title, *told] if title and not any(holds(one, title) for one in (*told, *below)) else told
+    parts = [(line, line) for line in told]
     for item in items(spec.get("requirements")):
         head = f"{item.get('id')} ({item.get('priority', 'must')}): {item.get('description')}"
         criteria = texts(item.get("acceptance_criteria"))
