@@ -54,6 +54,24 @@ def test_the_stub_of_a_new_go_package_is_called_as_its_tests_call_it(project):
     assert (red["right_reason"], red["controls"]["stubs"], red["stub_note"]) == (True, True, ""), red
 
 
+def test_the_stub_of_a_go_type_imports_what_it_is_made_of():
+    files = {"go.mod": "module example.org/go-kit\n", "/": "go.mod\nkit.go", "kit.go": "package kit\n"}
+    rows = [
+        {"name": "ID", "kind": "class", "file": "b/id.go", "signature": "type ID struct { kit.ID }", "change": "new"},
+        {
+            "name": "ID.Value",
+            "kind": "method",
+            "file": "b/id.go",
+            "signature": "func (id ID) Value() (driver.Value, error)",
+            "change": "new",
+        },
+    ]
+    (made, *_) = variants(symbols_of(rows), source=files.get, seed="1")
+    assert made.files["b/id.go"].startswith('package b; import "database/sql/driver"; import "example.org/go-kit"'), (
+        made.files
+    )
+
+
 @pytest.mark.parametrize("program", list(_PROJECTS))
 def test_a_target_that_any_value_satisfies_is_found_out_and_an_expected_panic_is_not(program, project):
     need(program)

@@ -27,21 +27,13 @@ from agentforge.languages.symbols import Symbol
 from agentforge.workspace.code.symbols import outline_of
 
 _TYPES = ("class", "struct", "type", "enum", "interface", "trait", "record")
-_IMPORTED = (
-    "bytes",
-    "context",
-    "encoding/json",
-    "errors",
-    "fmt",
-    "io",
-    "math/big",
-    "net/http",
-    "net/url",
-    "os",
-    "regexp",
-    "time",
-)
-_GO_PACKAGES = {name.rpartition("/")[2]: name for name in _IMPORTED}
+_IMPORTED = """
+bufio bytes context crypto database/sql database/sql/driver encoding encoding/json encoding/xml errors flag fmt go/ast go/token hash
+image image/color io io/fs iter log log/slog math/big math/rand net net/http net/netip net/url os reflect regexp sort strconv strings
+sync testing time unicode
+"""
+"""Packages of Go's own library whose types stand in signatures."""
+_GO_PACKAGES = {name.rpartition("/")[2]: name for name in _IMPORTED.split()}
 _QUALIFIED = re.compile(r"\b([a-z]\w*)\.[A-Z]")
 _EXCEPTIONS = ("Exception", "Error")
 
@@ -107,8 +99,9 @@ def _file(path: str, symbols: Sequence[Symbol], wrong: _Wrong, source: Source) -
             text = _placed(text, language, symbol, fresh, [one for one in symbols if _is_type(one)])
     for symbol in symbols:
         if _is_type(symbol) and not _defines(text, language, symbol.last):
-            text = f"{text.rstrip()}\n{_new_type(symbol, language)}\n"
-    return _with_imports(text, language, " ".join(made))
+            made.append(_new_type(symbol, language))
+            text = f"{text.rstrip()}\n{made[-1]}\n"
+    return _with_imports(text, language, " ".join(made), source)
 
 
 def _standing(symbol: Symbol, known: Mapping[str, Function]) -> tuple[Function, ...]:
@@ -262,14 +255,23 @@ def _head(path: str, language: str, source: Source) -> str:
         said = _package_beside(folder, source)
         if said:
             return f"package {said}\n"
-        module = re.search(r"^module\s+(\S+)", source("go.mod") or "", re.MULTILINE)
-        whole = folder or (module[1] if module is not None else "main")
-        name = re.sub(r"/v\d+$", "", whole).rpartition("/")[2]
-        return f"package {re.sub(r'^go-|-go$|[.]v[0-9]+$', '', name).replace('-', '').replace('.', '')}\n"
+        return f"package {_package_name(folder or _module(source) or 'main')}\n"
     if language == "java":
         inside = re.sub(r"^.*?src/(?:main|test)/java/?|^src/?|^.*?/src/", "", f"{folder}/").strip("/")
         return f"package {inside.replace('/', '.')};\n" if inside else ""
     return ""
+
+
+def _module(source: Source) -> str:
+    """The path of the Go module; "" where none is named."""
+    module = re.search(r"^module\s+(\S+)", source("go.mod") or "", re.MULTILINE)
+    return module[1] if module is not None else ""
+
+
+def _package_name(path: str) -> str:
+    """What a Go package at an import path is called where nothing else is known."""
+    name = re.sub(r"/v\d+$", "", path).rpartition("/")[2]
+    return re.sub(r"^go-|-go$|[.]v[0-9]+$", "", name).replace("-", "").replace(".", "")
 
 
 def _package_beside(folder: str, source: Source) -> str:
@@ -294,8 +296,8 @@ def _declared_modules(files: Mapping[str, str], source: Source) -> dict[str, str
     return found
 
 
-def _with_imports(text: str, language: str, made: str) -> str:
-    """A text that imports the packages which the new functions name: Go's own, and java.util."""
+def _with_imports(text: str, language: str, made: str, source: Source) -> str:
+    """A text that imports the packages which new functions and types name: Go's own and the module's first, and java.util."""
     if language == "java" and made:
         package = re.search(r"^\s*package\s[^;]+;", text, re.MULTILINE)
         at = package.end() if package is not None else 0
@@ -303,10 +305,12 @@ def _with_imports(text: str, language: str, made: str) -> str:
     if language != "go":
         return text
     known = re.findall(r'"([^"\s]+)"', text)
+    module = _module(source)
+    packages = {**_GO_PACKAGES, _package_name(module): module}
     missing = [
-        _GO_PACKAGES[name]
+        packages[name]
         for name in dict.fromkeys(_QUALIFIED.findall(made))
-        if name in _GO_PACKAGES and not any(one.rpartition("/")[2] == name for one in known)
+        if name in packages and not any(one.rpartition("/")[2] == name for one in known)
     ]
     head = re.search(r"^package\s+\w+", text, re.MULTILINE)
     at = head.end() if head is not None else 0

@@ -6,6 +6,7 @@ After GREEN, with every changed function wrong, the targets must fail again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -234,7 +235,14 @@ def stub_compiles(run: SuiteRun, variant: Variant) -> bool:
     """Whether a compiler took a stub; one that does not compile shows nothing of the tests."""
     blamed = {one.failure.file for one in run.collection_errors if one.failure is not None}
     blamed |= {problem.removesuffix(" does not compile") for problem in run.problems}
-    return not blamed & set(variant.files)
+    unbuilt = [problem for problem in run.problems if " could not be built: " in problem]
+    named = any(_names(problem, path) for problem in unbuilt for path in variant.files)
+    return not blamed & set(variant.files) and not named
+
+
+def _names(problem: str, path: str) -> bool:
+    """Whether what a build says is about a file: by its path, or by its name among those of its folder."""
+    return re.search(rf"(?<![\w.-]){re.escape(PurePosixPath(path).name)}(?![\w.-])", problem) is not None
 
 
 def survivors(
