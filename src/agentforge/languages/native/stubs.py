@@ -28,9 +28,9 @@ from agentforge.workspace.code.symbols import outline_of
 
 _TYPES = ("class", "struct", "type", "enum", "interface", "trait", "record")
 _IMPORTED = """
-bufio bytes context crypto database/sql database/sql/driver encoding encoding/json encoding/xml errors flag fmt go/ast go/token hash
-image image/color io io/fs iter log log/slog math/big math/rand net net/http net/netip net/url os reflect regexp sort strconv strings
-sync testing time unicode
+bufio bytes context crypto database/sql database/sql/driver encoding encoding/json encoding/xml errors flag fmt go/ast go/token
+hash image image/color io io/fs iter log log/slog math/big math/rand net net/http net/netip net/url os reflect regexp sort
+strconv strings sync testing time unicode
 """
 """Packages of Go's own library whose types stand in signatures."""
 _GO_PACKAGES = {name.rpartition("/")[2]: name for name in _IMPORTED.split()}
