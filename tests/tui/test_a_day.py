@@ -266,11 +266,11 @@ def test_the_end_of_a_background_command_is_told_while_nobody_says_anything(thea
         await stage.idle()
         assert "1 in the background" in stage.text()
         (theatre.repo / "go").touch()
-        await stage.until(lambda: "background command 1 ended: exit 0" in stage.text(), what="the end")
+        await stage.until(lambda: "ended: exit 0" in stage.text(), what="the end")
         assert "in the background" not in stage.text().replace("background command", "")
         await stage.say("well?")
         await stage.idle()
-        assert stage.text().count("background command 1 ended") == 1, "it is told once"
+        assert stage.text().count("background command 1 (until test") == 1, "it is told once"
 
     app = theatre.play(steps, {"tool_calls": [waits]}, {"text": "It runs."}, {"text": "It has ended."}, size=(120, 40))
     assert any("background command 1" in entry.text for entry in app.engine.chat.state.talk.entries)

@@ -19,7 +19,7 @@ from tests.support.screen.terminal import Terminal
 pytestmark = pytest.mark.needs("tmux")
 
 ESC, ALT_ENTER, SHIFT_TAB, ENTER = b"\x1b", b"\x1b\r", b"\x1b[Z", b"\r"
-CTRL = {letter: bytes([ord(letter) & 0x1F]) for letter in "acdegjloruwz"}
+CTRL = {letter: bytes([ord(letter) & 0x1F]) for letter in "abcdegjloruwz"}
 SLEEP = {"tool_calls": [{"name": "shell", "args": {"command": "echo begun; sleep 77"}}]}
 
 Opened = Callable[..., Terminal]
@@ -105,6 +105,24 @@ def test_escape_stops_the_turn_and_the_session_goes_on(opened: Opened) -> None:
     terminal.until("stopped; the session goes on")
     terminal.send(b"again" + ENTER)
     terminal.until("Fine.")
+
+
+def test_ctrl_b_sends_a_command_to_the_background_and_its_end_is_told(opened: Opened) -> None:
+    serves = {
+        "tool_calls": [{"name": "shell", "args": {"command": "echo begun; while [ ! -e go ]; do sleep 0.1; done"}}]
+    }
+    terminal = opened(serves, {"text": "On I go."}, options=("--approval", "auto"), size=(100, 30))
+    terminal.send(b"serve" + ENTER)
+    terminal.until("  begun", "^B to the background")
+    terminal.send(CTRL["b"])
+    terminal.until("sent to the background as 1", "On I go.", "1 in the background")
+    terminal.send(b"/tasks" + ENTER)
+    terminal.until("1: echo begun", "runs for")
+    terminal.send(b"!touch go" + ENTER)
+    terminal.until("background command 1", "ended: exit 0")
+    terminal.until("1 in the background", gone=True)
+    terminal.send(b"ab" + CTRL["b"] + b"<")
+    terminal.until("│ a<b")
 
 
 def test_ctrl_c_clears_and_twice_leaves(opened: Opened) -> None:

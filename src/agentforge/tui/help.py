@@ -25,6 +25,7 @@ KEYS = (
     ("Alt+Enter, Shift+Enter, Ctrl+J, \\ Enter", "new line"),
     ("Esc", "stop the turn; twice: clear the input, or go back to an earlier point"),
     ("Ctrl+C", "stop the turn, or clear the input; twice: leave"),
+    ("Ctrl+B", "send the command that runs to the background; /tasks shows it (in tmux, press it twice)"),
     ("Shift+Tab", "next mode: ask, change files, no questions, plan"),
     ("!command", "run a command in your own shell and show the agent what came of it"),
     ("Ctrl+V, a dropped file, @name.png", "attach an image; a dropped file of the workspace becomes @name"),

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from agentforge.app.sessions.display import (
     CallLine,
+    background_words,
     begun,
     child_progress,
     child_words,
@@ -101,7 +102,7 @@ class PlainPerson:
             for words in skill_words(event):
                 self._note(words)
         elif isinstance(event, conversing.BackgroundEnded):
-            self._note(f"background command {event.name} ended: {event.outcome}")
+            self._note(background_words(event, state))
         elif isinstance(event, conversing.TodosChanged):
             done = sum(1 for item in state.talk.todos.values() if isinstance(item, dict) and item.get("done"))
             self._note(f"todos: {done} of {len(state.talk.todos)} done")
