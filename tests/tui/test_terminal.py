@@ -272,6 +272,15 @@ def test_a_session_that_was_cut_in_the_middle_is_opened_with_what_is_whole(opene
     again.until("Two.")
 
 
+def test_in_twenty_columns_an_approval_begins_with_what_changes(opened: Opened, tmp_path: Path) -> None:
+    lines = [f"value_{number} = sum(range({number})) + len('a longer line')" for number in range(9)]
+    (tmp_path / "repo" / "long.py").write_text("\n".join(lines))
+    edit = {"name": "edit", "args": {"path": "long.py", "old_string": lines[4], "new_string": "ZEBRA = 1"}}
+    terminal = opened({"tool_calls": [edit]}, {"text": "It is done now."}, size=(20, 24))
+    terminal.send(b"go" + ENTER)
+    terminal.until("ZEBRA", "y allow once")
+
+
 def test_twenty_columns_hold_an_approval_and_an_answer(opened: Opened, tmp_path: Path) -> None:
     edit = {"name": "edit", "args": {"path": "textkit.py", "old_string": "text.upper()", "new_string": "text.lower()"}}
     terminal = opened({"tool_calls": [edit]}, {"text": "It is done now."}, size=(20, 24))

@@ -164,3 +164,26 @@ def test_where_nothing_can_go_there_the_key_says_so_or_moves_the_cursor(unasked:
 
     asks = {"tool_calls": [{"name": "ask_human", "args": {"question": "Which?"}}]}
     unasked.play(steps, asks, {"text": "Fine."}, size=(100, 40))
+
+
+def test_what_only_shows_something_is_answered_while_the_turn_goes_on(unasked: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        await stage.say("serve")
+        await _sent_away(stage)
+        await stage.until(lambda: "sleep 78" in stage.text(), what="the next command")
+        await stage.say("/tasks")
+        await stage.modal("LookScreen")
+        await stage.until(lambda: "1: echo begun" in stage.text() and "runs for" in stage.text(), what="the list")
+        await stage.pilot.press("escape")
+        assert stage.app.busy
+        await stage.say("/tasks stop 1")
+        await stage.modal("LookScreen")
+        await stage.until(lambda: "Stopped: 1." in stage.text(), what="the answer")
+        await stage.pilot.press("escape")
+        await stage.say("words for the turn")
+        await stage.until(lambda: "next step: words for the turn" in stage.text(), what="the steering")
+        await stage.pilot.press("escape")
+        await stage.idle()
+        assert stage.app.engine.chat.workshop.running() == ()
+
+    unasked.play(steps, _shell(SERVES), _shell("sleep 78"), {"text": "Well."}, size=(100, 40))

@@ -93,6 +93,7 @@ class Flow:
         elif isinstance(item, ChildHeard):
             self._app.transcript.child_heard(item)
         elif isinstance(item, AskedApproval | AskedQuestion):
+            self._app.working.wait()
             self._app.choices.ask(item)
         elif isinstance(item, engines.TurnEnded):
             await self._turn_ended(item)
@@ -152,6 +153,9 @@ class Flow:
             await self._app.transcript.remark(str(end.result.swarm["told"]))
         elif end.result is not None and end.result.outcome != "completed":
             await self._app.transcript.remark(f"{end.result.outcome}: {end.result.reason}", kind="denied")
+        if end.result is not None:
+            for line in self._app.engine.chat.work.lines():
+                await self._app.transcript.remark(line)
         await self._next()
 
     async def _slash_ended(self, end: engines.SlashEnded) -> None:

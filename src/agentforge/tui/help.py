@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Markdown, Static
 
 from agentforge.app.slash import commands
+from agentforge.safety.text.hygiene import clean
+from agentforge.tui.looks import markdown_parser
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -69,6 +71,30 @@ class HelpScreen(ModalScreen[None]):
         unique = {command.name: command for command in commands().values()}
         rows = [(f"/{one.name} {one.usage}".strip(), one.summary) for one in unique.values()]
         return (*rows, *((f"/{name}", summary) for name, summary in self._extra))
+
+
+class LookScreen(ModalScreen[None]):
+    """What a command says while a turn goes on; any of the closing keys closes it.
+
+    Args:
+        asked: the line of the command.
+        text: Markdown.
+    """
+
+    BINDINGS = HelpScreen.BINDINGS
+
+    def __init__(self, asked: str, text: str) -> None:
+        super().__init__()
+        self._asked = asked
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The card."""
+        with Vertical(classes="card"):
+            yield Static(Content.styled(self._asked, "bold $accent"), classes="title")
+            with VerticalScroll(classes="body"):
+                yield Markdown(clean(self._text), open_links=False, parser_factory=markdown_parser)
+            yield Static(Content.assemble(("esc", "bold $primary"), " close"), classes="keys")
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> Content:

@@ -61,6 +61,10 @@ class Working(Static):
             self.update(Content.styled(text, "$warning"))
             self.set_timer(for_s, lambda: None if self._doing else self.update(""))
 
+    def wait(self) -> None:
+        """Nothing goes on before the person has answered."""
+        self._doing, self._movable = "waits for your answer", False
+
     def writes(self) -> None:
         """Text streams in."""
         self._doing = "writes" if self._doing else ""

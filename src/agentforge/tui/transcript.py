@@ -23,6 +23,7 @@ from agentforge.app.sessions.display import (
     earlier_change,
     earlier_own,
     ended,
+    is_answer,
     output_of,
     own_ended,
     skill_words,
@@ -167,7 +168,7 @@ class Transcript(VerticalScroll):
                 await self._skills(event)
             elif isinstance(event, conversing.BackgroundEnded):
                 await self.remark(background_words(event, item.state))
-            elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+            elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted) and not is_answer(event):
                 await self.remark(window_words(event))
 
     async def own_command(self, command: str) -> None:

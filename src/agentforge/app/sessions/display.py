@@ -137,6 +137,7 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
 _TO_THE_MODEL = (
     ("The user declined this call and said: ", "you declined: "),
     ("The user did not approve the plan and said: ", "you said: "),
+    ("the user approved the plan", "you approved the plan"),
 )
 """What the model is told of the person, and the same to the person."""
 
@@ -228,6 +229,11 @@ def window_words(event: WindowFilling | HistoryCompacted) -> str:
     kept = " What you said and attached stays whole." if event.kept else ""
     sizes = f"{tokens_text(event.tokens_before)} -> {tokens_text(event.tokens_after)} tokens"
     return f"Summarised {count} earlier {'message' if count == 1 else 'messages'} to free context ({sizes}).{kept}"
+
+
+def is_answer(event: WindowFilling | HistoryCompacted) -> bool:
+    """Whether the person asked for it: then the answer to their command tells them."""
+    return isinstance(event, HistoryCompacted) and event.reason == "asked"
 
 
 def unseen_words(event: ModelReplied) -> str:

@@ -79,8 +79,6 @@ def stop_command(chat: Chat, name: str) -> SlashReply:
     names = list(commands.running()) if name == "all" else [_found(commands, name).name]
     for one in names:
         commands.stop(one)
-    for event in chat.workshop.left_running.ended():
-        chat.log.append(event)
     return SlashReply(text=f"Stopped: {', '.join(names) or 'nothing ran'}.", data={"stopped": names})
 
 
@@ -92,6 +90,7 @@ def _words(chat: Chat, word: str) -> tuple[str, ...]:
 COMMANDS = (
     SlashCommand(
         name="jobs",
+        at_once=True,
         usage="[read ID | stop ID | stop all]",
         summary="Show, read or stop the commands that run in the background.",
         run=_jobs,

@@ -151,7 +151,7 @@ def _stop(chat: Chat, name: str) -> SlashReply:
     commands = stop_command(chat, name) if name == "all" and chat.workshop.running() else None
     told = [f"Stopped: {one}. `agentforge resume {one}` goes on with it." for one in stopped]
     told += [commands.text] if commands is not None else []
-    return SlashReply(text="\n".join(told) or "Nothing ran.", data={"stopped": stopped})
+    return SlashReply(text="\n\n".join(told) or "Nothing ran.", data={"stopped": stopped})
 
 
 def _stoppable(chat: Chat, word: str) -> tuple[str, ...]:
@@ -231,9 +231,12 @@ def _addresses(chat: Chat, word: str) -> tuple[str, ...]:
 
 COMMANDS = (
     SlashCommand(name="start", usage="REQUEST", summary="Start a task of the pipeline in the background.", run=_start),
-    SlashCommand(name="status", usage="[task]", summary="Show the tasks of this repository.", run=_status),
+    SlashCommand(
+        name="status", at_once=True, usage="[task]", summary="Show the tasks of this repository.", run=_status
+    ),
     SlashCommand(
         name="tasks",
+        at_once=True,
         usage="[task | ID | stop task | stop ID | stop all]",
         summary="Show the commands in the background and the tasks of this session, or stop them.",
         run=_tasks,

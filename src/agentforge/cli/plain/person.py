@@ -13,6 +13,7 @@ from agentforge.app.sessions.display import (
     child_progress,
     child_words,
     ended,
+    is_answer,
     skill_words,
     unseen_words,
     unstarted,
@@ -96,7 +97,7 @@ class PlainPerson:
             self._note(f"{event.name} begins: {event.goal}")
         elif isinstance(event, conversing.ChildFinished):
             self._note(child_words(event))
-        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted) and not is_answer(event):
             self._note(window_words(event))
         elif isinstance(event, conversing.SessionChanged):
             for words in skill_words(event):
