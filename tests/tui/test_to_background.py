@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentforge.tui.rows import CallRow
+from agentforge.workspace.sandbox.box import landlock_missing_because
 from tests.tui.conftest import Stage, Theatre
 
 SERVES = "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo late; exit 3"
@@ -187,3 +190,23 @@ def test_what_only_shows_something_is_answered_while_the_turn_goes_on(unasked: T
         assert stage.app.engine.chat.workshop.running() == ()
 
     unasked.play(steps, _shell(SERVES), _shell("sleep 78"), {"text": "Well."}, size=(100, 40))
+
+
+def test_landlock_holds_no_command_beside_others_and_the_key_says_so(unasked: Theatre) -> None:
+    if missing := landlock_missing_because():
+        pytest.skip(missing)
+    shutil.rmtree(unasked.repo / ".git")  # which it cannot protect for root
+    settings = Path(unasked.environ["AGENTFORGE_HOME"]) / "config" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[sandbox]\nkind = "landlock"\n')
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("serve")
+        await _sent_away(stage)
+        await stage.until(lambda: "nothing goes to the background" in stage.text(), what="the complaint")
+        assert "^B to the background" not in stage.text()
+        (unasked.repo / "go").touch()
+        await stage.idle()
+        assert "exit 3" in stage.text()
+
+    unasked.play(steps, _shell(SERVES), {"text": "On I go."}, size=(100, 40))

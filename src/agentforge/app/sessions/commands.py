@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -28,7 +29,7 @@ from agentforge.toolbox.processes.shell import SESSION_TOOL
 from agentforge.tools.base import Observation
 from agentforge.tools.dispatch.invocation import InvocationPolicy, present
 from agentforge.workspace.processes.background import BackgroundCommands
-from agentforge.workspace.processes.process import Completed, run
+from agentforge.workspace.processes.process import Completed, overheard, run
 from agentforge.workspace.sandbox.loopback import SharedLoopback
 
 if TYPE_CHECKING:
@@ -57,15 +58,23 @@ class LeftRunning:
         self.loopback = SharedLoopback()
 
     @property
+    def asked_for(self) -> bool:
+        """Whether somebody is there who can send a command here while it runs."""
+        return bool(getattr(self._workshop.desk.person, "moves_commands", False))
+
+    @property
     def takes_what_runs(self) -> bool:
-        """Whether a command that runs can be sent here: somebody is there who can ask for it, and the sandbox can hold it."""
-        moves = getattr(self._workshop.desk.person, "moves_commands", False)
-        return bool(moves) and self._workshop.sandbox.kind != "landlock"
+        """Whether the sandbox can hold such a command, too; asking that may try the sandbox."""
+        return self.asked_for and self._workshop.sandbox.kind != "landlock"
 
     def followed(self, command: str, run: Callable[[], Completed]) -> Completed:
         """Run a command that the person may send here while it runs; what it writes is shown as long as it is waited for."""
+        hears = self._workshop.shed.output
+        if not self.takes_what_runs:
+            with overheard(hears) if hears is not None else nullcontext():
+                return run()
         self._share_network()
-        return self.commands.follow(command, run, hears=self._workshop.shed.output)
+        return self.commands.follow(command, run, hears=hears)
 
     def _share_network(self) -> None:
         """Have the one network at hand before a command is run: what it serves is to be reached when it was sent here."""
