@@ -10,6 +10,7 @@ import pytest
 
 import agentforge.testing.channel as channel_module
 from agentforge.testing.channel import Channel, verified
+from agentforge.underway import heard_by, underway
 
 STREAM = Path(channel_module.__file__).parent / "programs" / "stream.py"
 
@@ -68,3 +69,14 @@ def test_a_process_that_keeps_the_channel_open_is_named_and_does_not_hang_us(mon
         )
     finally:
         os.close(held)
+
+
+def test_no_more_tests_are_told_than_there_are():
+    told = []
+    with heard_by(lambda now: told.append((now.done, now.of)) if now is not None and now.unit else None):
+        with underway("tries"):
+            progress = channel_module._Progress()
+        progress.see(b'{"n":0,"s":"00","r":{"kind":"collected","ids":["a","b"]}}\n')
+        progress.see(b'{"kind":"result"}\n' * 2)
+        progress.see(b'{"kind":"result"}\n')
+    assert told == [(2, 2), (3, 0)]

@@ -266,11 +266,11 @@ def test_the_end_of_a_background_command_is_told_while_nobody_says_anything(thea
         await stage.idle()
         assert "1 in the background" in stage.text()
         (theatre.repo / "go").touch()
-        await stage.until(lambda: "background command 1 ended: exit 0" in stage.text(), what="the end")
+        await stage.until(lambda: "ended: exit 0" in stage.text(), what="the end")
         assert "in the background" not in stage.text().replace("background command", "")
         await stage.say("well?")
         await stage.idle()
-        assert stage.text().count("background command 1 ended") == 1, "it is told once"
+        assert stage.text().count("background command 1 (until test") == 1, "it is told once"
 
     app = theatre.play(steps, {"tool_calls": [waits]}, {"text": "It runs."}, {"text": "It has ended."}, size=(120, 40))
     assert any("background command 1" in entry.text for entry in app.engine.chat.state.talk.entries)
@@ -280,3 +280,61 @@ def test_the_end_of_a_background_command_is_told_while_nobody_says_anything(thea
         assert "over" in stage.text() and "untrusted" not in stage.text()
 
     theatre.play(again, session=app.engine.chat.session_id, size=(120, 40))
+
+
+def test_the_end_of_a_turn_names_what_it_changed_and_what_checked_it(theatre: Theatre) -> None:
+    write = {"name": "write_file", "args": {"path": "a.py", "content": "x = 1\n"}}
+    run = {"name": "shell", "args": {"command": "python3 a.py"}}
+    theatre.options["approval"] = "auto"
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("write a.py")
+        await stage.idle()
+        assert "Changed: a.py" in stage.text() and "Checked: python3 a.py (exit 0" in stage.text()
+
+    theatre.play(steps, {"tool_calls": [write, run]}, {"text": "Done."}, size=(100, 40))
+
+
+def test_compacting_is_told_once(theatre: Theatre) -> None:
+    async def steps(stage: Stage) -> None:
+        for word in ("one", "two", "three"):
+            await stage.say(word)
+            await stage.idle()
+        await stage.say("/compact")
+        await stage.until(lambda: "ummar" in stage.text(), what="the answer")
+        await stage.idle()
+        assert stage.text().count("ummar") == 1, stage.text()
+
+    theatre.play(steps, *({"text": "word " * 3000} for _ in range(3)), {"text": "Words."}, size=(100, 40))
+
+
+def test_while_the_person_is_asked_nothing_else_seems_to_go_on(theatre: Theatre) -> None:
+    plan = {"name": "submit_plan", "args": {"plan": "Write it."}}
+    theatre.options["work_mode"] = "plan"
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("write a.py")
+        await stage.modal("QuestionScreen")
+        await stage.until(lambda: "waits for your answer" in stage.text(), what="the line")
+        await stage.pilot.press("enter")
+        await stage.idle()
+        assert "submit_plan  you approved the plan" in stage.text()
+
+    theatre.play(steps, {"tool_calls": [plan]}, {"text": "Done."}, size=(100, 40))
+
+
+def test_a_number_that_is_no_choice_is_no_answer_before_it_is_meant(theatre: Theatre) -> None:
+    asks = {"name": "ask_human", "args": {"question": "How many?", "options": ["one", "none"]}}
+
+    async def steps(stage: Stage) -> None:
+        await stage.say("go")
+        screen = await stage.modal("QuestionScreen")
+        await stage.pilot.press("3", "enter")
+        await stage.until(lambda: "there is no choice 3" in stage.text(), what="the doubt")
+        assert stage.app.screen is screen
+        await stage.pilot.press("enter")
+        await stage.idle()
+
+    app = theatre.play(steps, {"tool_calls": [asks]}, {"text": "Done."})
+    (entry,) = [one for one in app.engine.chat.state.talk.entries if one.kind == "tool"]
+    assert "3" in entry.text and "one" not in entry.text

@@ -58,7 +58,7 @@ def test_words_that_came_too_late_for_the_turn_are_said_next_and_in_order(theatr
         await stage.say("begin")
         await stage.modal("ApprovalScreen")
         await stage.app.give("second")
-        await stage.app.give("/version")
+        await stage.app.give("/todos")
         await stage.app.give("third")
         await stage.pilot.press("y")
         await stage.until(lambda: chat.state.talk.turn == 3, what="both were said")
@@ -77,9 +77,9 @@ def test_up_takes_back_what_waits(theatre: Theatre) -> None:
     async def steps(stage: Stage) -> None:
         stage.app.busy = stage.app.turning = True
         await stage.say("one")
-        await stage.say("/version")
+        await stage.say("/todos")
         await stage.pilot.press("up")
-        assert stage.app.prompt.text == "one\n/version"
+        assert stage.app.prompt.text == "one\n/todos"
         assert stage.app.engine.chat.inbox.taken_back() == []
         stage.app.busy = stage.app.turning = False
 

@@ -19,7 +19,7 @@ from tests.support.screen.terminal import Terminal
 pytestmark = pytest.mark.needs("tmux")
 
 ESC, ALT_ENTER, SHIFT_TAB, ENTER = b"\x1b", b"\x1b\r", b"\x1b[Z", b"\r"
-CTRL = {letter: bytes([ord(letter) & 0x1F]) for letter in "acdegjloruwz"}
+CTRL = {letter: bytes([ord(letter) & 0x1F]) for letter in "abcdegjloruwz"}
 SLEEP = {"tool_calls": [{"name": "shell", "args": {"command": "echo begun; sleep 77"}}]}
 
 Opened = Callable[..., Terminal]
@@ -105,6 +105,24 @@ def test_escape_stops_the_turn_and_the_session_goes_on(opened: Opened) -> None:
     terminal.until("stopped; the session goes on")
     terminal.send(b"again" + ENTER)
     terminal.until("Fine.")
+
+
+def test_ctrl_b_sends_a_command_to_the_background_and_its_end_is_told(opened: Opened) -> None:
+    serves = {
+        "tool_calls": [{"name": "shell", "args": {"command": "echo begun; while [ ! -e go ]; do sleep 0.1; done"}}]
+    }
+    terminal = opened(serves, {"text": "On I go."}, options=("--approval", "auto"), size=(100, 30))
+    terminal.send(b"serve" + ENTER)
+    terminal.until("  begun", "^B to the background")
+    terminal.send(CTRL["b"])
+    terminal.until("sent to the background as 1", "On I go.", "1 in the background")
+    terminal.send(b"/tasks" + ENTER)
+    terminal.until("1: echo begun", "runs for")
+    terminal.send(b"!touch go" + ENTER)
+    terminal.until("background command 1", "ended: exit 0")
+    terminal.until("1 in the background", gone=True)
+    terminal.send(b"ab" + CTRL["b"] + b"<")
+    terminal.until("│ a<b")
 
 
 def test_ctrl_c_clears_and_twice_leaves(opened: Opened) -> None:
@@ -252,6 +270,15 @@ def test_a_session_that_was_cut_in_the_middle_is_opened_with_what_is_whole(opene
     again.until("One.")
     again.send(b"go on" + ENTER)
     again.until("Two.")
+
+
+def test_in_twenty_columns_an_approval_begins_with_what_changes(opened: Opened, tmp_path: Path) -> None:
+    lines = [f"value_{number} = sum(range({number})) + len('a longer line')" for number in range(9)]
+    (tmp_path / "repo" / "long.py").write_text("\n".join(lines))
+    edit = {"name": "edit", "args": {"path": "long.py", "old_string": lines[4], "new_string": "ZEBRA = 1"}}
+    terminal = opened({"tool_calls": [edit]}, {"text": "It is done now."}, size=(20, 24))
+    terminal.send(b"go" + ENTER)
+    terminal.until("ZEBRA", "y allow once")
 
 
 def test_twenty_columns_hold_an_approval_and_an_answer(opened: Opened, tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from agentforge.cancellation import Cancellation, under
 from agentforge.errors import UsageError
 from agentforge.workspace.processes.background import MOST_AT_ONCE, BackgroundCommands
 from agentforge.workspace.processes.process import Completed, run
@@ -66,6 +68,34 @@ def test_a_flood_is_kept_in_part_and_what_is_missing_is_said(commands: Backgroun
     name = commands.start("head -c 1000000 /dev/zero | tr '\\0' x", cwd=".")
     read = commands.read(name, wait_s=20)
     assert (len(read.output), read.missed, read.outcome) == (200_000, 800_000, "exit 0")
+
+
+def test_a_command_that_is_waited_for_is_left_running_or_ended_with_the_work(
+    commands: BackgroundCommands, tmp_path: Path
+) -> None:
+    gate, heard = tmp_path / "gate", bytearray()
+    os.mkfifo(gate)
+    line = f"echo first; read -r word <{gate}; echo $word; exit 3"
+
+    def hears(piece: bytes) -> None:
+        heard.extend(piece)
+        assert commands.release()
+
+    assert not commands.release()
+    moved = commands.follow(line, partial(_plain, line, ".", 0.5), hears=hears)
+    assert (moved.left_running, moved.output, commands.running()) == ("1", b"first\n", ("1",))
+    while commands.glances()[0].seconds < 1:  # its time limit is over
+        os.sched_yield()
+    gate.write_text("second\n")
+    last = commands.read("1", wait_s=20)
+    assert (last.output, last.outcome, bytes(heard)) == (b"second\n", "exit 3", b"first\n")
+    plain = commands.follow("exit 4", partial(_plain, "exit 4", ".", 20.0))
+    assert (plain.exit_code, plain.left_running, commands.has_news()) == (4, "", True)
+    sign = Cancellation()
+    with pytest.raises(KeyboardInterrupt), under(sign):
+        line = "echo; sleep 77.875"
+        commands.follow(line, partial(_plain, line, ".", 60.0), hears=lambda _piece: sign.cancel())
+    assert not _runs(b"77.875") and commands.running() == ()
 
 
 def test_a_time_limit_ends_it_and_too_many_are_refused(commands: BackgroundCommands) -> None:

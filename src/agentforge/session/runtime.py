@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from agentforge.workspace.processes.background import BackgroundCommands
     from agentforge.workspace.protection.change_detector import Watch
     from agentforge.workspace.protection.reconciliation import Settled
+
+
+Follow = Callable[[str, Callable[[], Completed]], Completed]
+"""Runs a command that is named to people, and waits for it as long as they want to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +109,7 @@ def tool_context(
     variables: Mapping[str, str] = MappingProxyType({}),
     background: BackgroundCommands | None = None,
     loopback: SharedLoopback | None = None,
+    follow: Follow | None = None,
 ) -> ToolContext:
     """The reach of a turn's tools.
 
@@ -114,14 +120,21 @@ def tool_context(
         variables: what commands see beside the allow-list.
         background: the commands that were left running.
         loopback: the network that they serve on.
+        follow: runs a command that the person may send to the background; None where nobody can.
     """
 
-    def run_command(command: str, *, timeout_s: float, cwd: str) -> tuple[Completed, Settled | None]:
-        def run() -> Completed:
-            box = box_of(root, cwd, writable=writable, variables=variables, loopback=loopback)
-            with overheard(output) if output is not None else nullcontext():
-                return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+    def alone(_command: str, run: Callable[[], Completed]) -> Completed:
+        with overheard(output) if output is not None else nullcontext():
+            return run()
 
+    def run_command(
+        command: str, *, timeout_s: float, cwd: str, way: Follow = alone
+    ) -> tuple[Completed, Settled | None]:
+        def boxed() -> Completed:
+            box = box_of(root, cwd, writable=writable, variables=variables, loopback=loopback)
+            return sandbox.run(["bash", "-c", command], box=box, timeout_s=timeout_s)
+
+        run = partial(way, command, boxed)
         return watch.watch(run) if writable else (run(), None)
 
     return ToolContext(
@@ -138,6 +151,7 @@ def tool_context(
         git=repository,
         browser=browser,
         background=background,
+        follow_command=None if follow is None else partial(run_command, way=follow),
     )
 
 

@@ -121,6 +121,8 @@ class ToolContext:
         git: the repository of a conversation; None in a pipeline stage, and where there is no repository.
         browser: the browser of a conversation, started when it is first used; None where there is none.
         background: the commands that a conversation left running; None where nothing is left running.
+        follow_command: as run_command, but the person may send the command to the background while it runs
+            (`Completed.left_running`); None where nobody can.
     """
 
     root: Path
@@ -144,6 +146,7 @@ class ToolContext:
     git: Git | None = None
     browser: Callable[[], Browser] | None = None
     background: BackgroundCommands | None = None
+    follow_command: RunCommand | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

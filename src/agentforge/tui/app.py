@@ -79,8 +79,8 @@ _PRESSES = 3
 _FAREWELLS = ("exit", "quit", ":q")
 _AGAIN_S = 2.0
 _KEYS = (
-    "? help", "Esc stop", "Shift+Tab mode", "Alt+Enter new line", "^R history", "^O open call", "^G editor", "^T todos",
-    "^Y copy",
+    "? help", "Esc stop", "Shift+Tab mode", "Alt+Enter new line", "^R history", "^O open call", "^B background", "^G editor",
+    "^T todos", "^Y copy",
 )  # fmt: skip
 
 
@@ -100,6 +100,7 @@ class ScreenApp(App[int]):
         Binding("ctrl+q", "interrupt", show=False),
         Binding("escape", "escape", "Stop", show=False),
         Binding("shift+tab", "next_mode", "Mode", priority=True),
+        Binding("ctrl+b", "to_background", "To the background", priority=True),
         Binding("ctrl+g", "edit_draft", "Editor", priority=True),
         Binding("ctrl+v", "paste_picture", "Paste an image", priority=True),
         Binding("ctrl+r", "search_typed", "History", priority=True),
@@ -220,7 +221,7 @@ class ScreenApp(App[int]):
         self.busy, self.turning = True, not own and not asked
         await self.transcript.said(text)
         self.transcript.anchor()
-        self.working.begin("thinks" if self.turning else "works")
+        self.working.begin("thinks" if self.turning else "works", movable=bool(own))
         if own:
             await self.transcript.own_command(own)
             self.engine.shell(own)
@@ -284,6 +285,11 @@ class ScreenApp(App[int]):
         elif isinstance(self.screen, ApprovalScreen) and self.screen.about_files:
             self.flow.switch_mode("build", "on-failure")
             self.screen.dismiss(Reply(decision="once"))
+
+    async def action_to_background(self) -> None:
+        """Send the command that runs to the background; else the cursor goes left, as in a shell."""
+        if len(self.screen_stack) == 1 and not (self.busy and await self.flow.to_background()):
+            self._behind_what_is_typed(self.prompt.action_cursor_left)
 
     def action_edit_draft(self) -> None:
         """Go on writing the message in the person's editor."""

@@ -10,6 +10,7 @@ from agentforge.app.sessions.approvals import KEEP_PLANNING
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.sessions.desktop import clipboard_picture, clipboard_text, why_no_clipboard
 from agentforge.app.sessions.mentions import Resources, as_mention, fitting, with_folders
+from agentforge.app.slash import answers_at_once, run_slash
 from agentforge.app.slash.command import Choice, SlashReply
 from agentforge.app.tasks.answers import Waiting, pending
 from agentforge.errors import AgentForgeError
@@ -17,7 +18,7 @@ from agentforge.events.kinds.choices import choices_of
 from agentforge.store.log.files import replace_file
 from agentforge.tui.completion import commands_for
 from agentforge.tui.engine import Remark
-from agentforge.tui.help import COMMANDS
+from agentforge.tui.help import COMMANDS, LookScreen
 from agentforge.tui.link import AskedApproval, AskedQuestion
 from agentforge.tui.looks import AUTO, THEMES, fitting_theme
 from agentforge.tui.picker import Picker
@@ -123,6 +124,11 @@ class Choices:
 
         self._app.push_screen(Picker(reply.title, reply.choices, free=reply.free), chosen)
 
+    def _look(self, text: str) -> None:
+        """Show what a command says while a turn goes on, in a card over it."""
+        reply = run_slash(self._app.engine.chat, text)
+        self._app.call_from_thread(self._app.push_screen, LookScreen(text, reply.text))
+
     async def own_command(self, text: str) -> bool:
         """Carry out a command that only the screen has; whether it was one."""
         name, _, rest = text[1:].partition(" ")
@@ -145,6 +151,8 @@ class Choices:
             self._app.leave(0)
         elif name == "resolve" and not rest.strip():
             self._app.run_worker(self._find_questions, thread=True, exclusive=True, group="resolve")
+        elif self._app.busy and answers_at_once(text):
+            self._app.run_worker(lambda: self._look(text), thread=True, group="look")
         else:
             return False
         return True

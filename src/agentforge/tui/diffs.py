@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _GROUND = {True: {"+": "on #12341f", "-": "on #40191f"}, False: {"+": "on #d7f5dd", "-": "on #fbdadd"}}
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _LEAST_CODE = 12
+_WIDE = 40
+"""From this width on there is room for the lines around a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +76,9 @@ class DiffView(Widget):
 
         lines: list[Text] = []
         left = self._most
-        total = sum(len(rows) for _, rows in self._parts)
-        for name, rows in self._parts:
+        parts = [(name, rows if width >= _WIDE else without_context(rows)) for name, rows in self._parts]
+        total = sum(len(rows) for _, rows in parts)
+        for name, rows in parts:
             shown = rows[:left]
             left -= len(shown)
             if self._many and shown:
@@ -84,6 +87,11 @@ class DiffView(Widget):
         if total > self._most:
             lines.append(Text(f"... {total - self._most} lines more{self._more}", style="dim"))
         return lines
+
+
+def without_context(rows: list[Row]) -> list[Row]:
+    """The changed lines alone, for a place where every other line would push them out of sight; all, where none changed."""
+    return [row for row in rows if row.sign != " "] if any(row.sign in "+-" for row in rows) else rows
 
 
 def drawn(rows: list[Row], name: str, *, width: int, dark: bool) -> list[Text]:

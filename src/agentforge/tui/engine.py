@@ -150,6 +150,19 @@ class Engine:
         self._stop_wanted = True
         self.chat.stop()
 
+    @property
+    def takes_what_runs(self) -> bool:
+        """Whether a command of the agent can be sent to the background."""
+        return self.chat.workshop.left_running.takes_what_runs
+
+    def to_background(self) -> bool:
+        """Send the command that is waited for to the background; whether there was one.
+
+        Raises:
+            UsageError: too many run there already.
+        """
+        return self.chat.workshop.left_running.commands.release()
+
     def leave(self) -> None:
         """Stop everything and let go of the session."""
         self.stop()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agentforge.app.sessions.desktop import edit
 from agentforge.app.sessions.display import standing
 from agentforge.app.slash.command import is_command
+from agentforge.errors import UsageError
 from agentforge.events import kinds
 from agentforge.events.kinds import conversation as conversing
 from agentforge.safety.policy.modes import MODE_MEANING, Mode
@@ -25,6 +26,7 @@ _SHOWN_AT = (
     kinds.UserRan,
     conversing.SessionChanged,
     conversing.TurnFinished,
+    conversing.BackgroundStarted,
     conversing.BackgroundEnded,
     conversing.HistoryCompacted,
     conversing.HistoryCleared,
@@ -38,6 +40,9 @@ _FRAME_S = 0.05
 _TOLD_S = 5.0
 _SLOWEST_S = 0.5
 _SHARE = 10.0
+_NOTHING_MOVES = (
+    "nothing goes to the background: Ctrl+B sends a command of the agent there, or one of yours, while it runs"
+)
 _RING = (("build", "on-request"), ("build", "on-failure"), ("build", "auto"), ("plan", ""))
 """The modes that Shift+Tab goes through: (work mode, approval)."""
 
@@ -88,6 +93,7 @@ class Flow:
         elif isinstance(item, ChildHeard):
             self._app.transcript.child_heard(item)
         elif isinstance(item, AskedApproval | AskedQuestion):
+            self._app.working.wait()
             self._app.choices.ask(item)
         elif isinstance(item, engines.TurnEnded):
             await self._turn_ended(item)
@@ -107,7 +113,7 @@ class Flow:
             await self._app.transcript.said(text)
             self.show_queue()
         await self._app.transcript.happened(item)
-        self._app.working.happened(item.event)
+        self._app.working.happened(item.event, moves=self._app.engine.takes_what_runs)
         self._measure(item)
         if isinstance(item.event, conversing.TodosChanged | conversing.CheckpointRestored):
             self._app.todos.show(item.state.talk.todos)
@@ -147,6 +153,9 @@ class Flow:
             await self._app.transcript.remark(str(end.result.swarm["told"]))
         elif end.result is not None and end.result.outcome != "completed":
             await self._app.transcript.remark(f"{end.result.outcome}: {end.result.reason}", kind="denied")
+        if end.result is not None:
+            for line in self._app.engine.chat.work.lines():
+                await self._app.transcript.remark(line)
         await self._next()
 
     async def _slash_ended(self, end: engines.SlashEnded) -> None:
@@ -258,6 +267,18 @@ class Flow:
         lines = [f"{note} next step: {' '.join(text.split())[:200]}" for text, _ in self._steering]
         lines += [f"{note} next: {' '.join(text.split())[:200]}" for text, _ in self._queued]
         self._app.queue.show(lines)
+
+    async def to_background(self) -> bool:
+        """Send the command that runs to the background; False where none runs and a message is being typed."""
+        try:
+            if self._app.engine.to_background():
+                return True
+            complaint = "" if self._app.prompt.text else _NOTHING_MOVES
+        except UsageError as error:
+            complaint = str(error)
+        if complaint:
+            await self._app.transcript.remark(complaint, kind="denied")
+        return bool(complaint)
 
     def next_mode(self) -> None:
         """Switch to the next mode of work; within a turn it holds from the next step on."""

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Markdown, Static
 
 from agentforge.app.slash import commands
+from agentforge.safety.text.hygiene import clean
+from agentforge.tui.looks import markdown_parser
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -25,6 +27,7 @@ KEYS = (
     ("Alt+Enter, Shift+Enter, Ctrl+J, \\ Enter", "new line"),
     ("Esc", "stop the turn; twice: clear the input, or go back to an earlier point"),
     ("Ctrl+C", "stop the turn, or clear the input; twice: leave"),
+    ("Ctrl+B", "send the command that runs to the background; /tasks shows it (in tmux, press it twice)"),
     ("Shift+Tab", "next mode: ask, change files, no questions, plan"),
     ("!command", "run a command in your own shell and show the agent what came of it"),
     ("Ctrl+V, a dropped file, @name.png", "attach an image; a dropped file of the workspace becomes @name"),
@@ -68,6 +71,30 @@ class HelpScreen(ModalScreen[None]):
         unique = {command.name: command for command in commands().values()}
         rows = [(f"/{one.name} {one.usage}".strip(), one.summary) for one in unique.values()]
         return (*rows, *((f"/{name}", summary) for name, summary in self._extra))
+
+
+class LookScreen(ModalScreen[None]):
+    """What a command says while a turn goes on; any of the closing keys closes it.
+
+    Args:
+        asked: the line of the command.
+        text: Markdown.
+    """
+
+    BINDINGS = HelpScreen.BINDINGS
+
+    def __init__(self, asked: str, text: str) -> None:
+        super().__init__()
+        self._asked = asked
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The card."""
+        with Vertical(classes="card"):
+            yield Static(Content.styled(self._asked, "bold $accent"), classes="title")
+            with VerticalScroll(classes="body"):
+                yield Markdown(clean(self._text), open_links=False, parser_factory=markdown_parser)
+            yield Static(Content.assemble(("esc", "bold $primary"), " close"), classes="keys")
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> Content:

@@ -104,9 +104,13 @@ class ChildHeard:
 class Link:
     """The person as the engine sees them. Every method but `taken` and `attach` runs in the engine's threads.
 
+    Attributes:
+        moves_commands: they can send a command that runs to the background.
     Args:
         change_of: what a call is about to change; asked while the files are still as they were.
     """
+
+    moves_commands = True
 
     def __init__(self, change_of: Callable[[Event], str]) -> None:
         self._change_of = change_of

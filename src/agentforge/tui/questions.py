@@ -212,6 +212,7 @@ class QuestionScreen(ModalScreen["str | None"]):
         self._options = options
         self._title = title
         self._at = -1 if guarded else 0
+        self._doubted = ""
 
     def compose(self) -> ComposeResult:
         """The card."""
@@ -236,6 +237,9 @@ class QuestionScreen(ModalScreen["str | None"]):
             Content.assemble((f"{'>' if at == self._at else ' '} {at + 1} ", "bold $primary"), clean(option))
             for at, option in enumerate(self._options)
         ]
+        if self._doubted:
+            doubt = f"  there is no choice {self._doubted}; Enter again answers with these words"
+            rows.append(Content.styled(doubt, "$warning"))
         return Content("\n").join(rows)
 
     def on_mount(self) -> None:
@@ -284,6 +288,11 @@ class QuestionScreen(ModalScreen["str | None"]):
         number = int(text) - 1 if text.isdecimal() else self._at if not text else -1
         if 0 <= number < len(self._options):
             text = self._options[number]
+        elif text.isdecimal() and self._options and self._doubted != text:
+            self._doubted = text
+            self._move(self._at)
+            self.call_after_refresh(self._make_room)
+            return
         if text in self._explained:
             self._explained = ()
             event.input.value = ""

@@ -187,7 +187,7 @@ class CallRow(Vertical):
         return Content.assemble(
             (f"{mark} ", COLOURS.get(self._sign if line.status == "running" else line.status, COLOURS["running"])),
             (line.name, "bold"),
-            f" {head}",
+            f" {head}" if head else "",
             (f"  {tail}" if tail else "", "$foreground-muted"),
         )
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _TICK_S = 0.25
 _TODOS = 7
+_MOVABLE = ", ^B to the background"
+_ROOM_FOR_BOTH = 60
 
 
 class Working(Static):
@@ -31,14 +33,19 @@ class Working(Static):
         self._doing = ""
         self._since = 0.0
         self._turn = 0
+        self._movable = False
 
     def on_mount(self) -> None:
         """Tick only while something goes on."""
         self._clock = self.set_interval(_TICK_S, self._draw, pause=True)
 
-    def begin(self, doing: str = "thinks") -> None:
-        """A turn, or a command, begins."""
-        self._since, self._doing = time.monotonic(), doing
+    def begin(self, doing: str = "thinks", *, movable: bool = False) -> None:
+        """A turn, or a command, begins.
+
+        Args:
+            movable: it can be sent to the background.
+        """
+        self._since, self._doing, self._movable = time.monotonic(), doing, movable
         self._clock.resume()
         self._draw()
 
@@ -54,18 +61,27 @@ class Working(Static):
             self.update(Content.styled(text, "$warning"))
             self.set_timer(for_s, lambda: None if self._doing else self.update(""))
 
+    def wait(self) -> None:
+        """Nothing goes on before the person has answered."""
+        self._doing, self._movable = "waits for your answer", False
+
     def writes(self) -> None:
         """Text streams in."""
         self._doing = "writes" if self._doing else ""
 
-    def happened(self, event: Event) -> None:
-        """Say what goes on after an event."""
+    def happened(self, event: Event, *, moves: bool) -> None:
+        """Say what goes on after an event.
+
+        Args:
+            moves: a command that runs can be sent to the background.
+        """
         if isinstance(event, kinds.ModelCalled):
-            self._doing = "thinks"
+            self._doing, self._movable = "thinks", False
         elif isinstance(event, kinds.ToolStarted):
             self._doing = f"{event.name} {telling(event.arguments)}".strip()
+            self._movable = moves and event.name == "shell" and not event.arguments.get("background")
         elif isinstance(event, kinds.ToolFinished):
-            self._doing = "works"
+            self._doing, self._movable = "works", False
 
     def _draw(self) -> None:
         if not self._doing:
@@ -74,6 +90,7 @@ class Working(Static):
         spin = self._signs["spin"]
         seconds = duration_text(time.monotonic() - self._since)
         tail = f"  {seconds}  Esc stops"
+        tail += _MOVABLE if self._movable and self.size.width >= _ROOM_FOR_BOTH else ""
         doing = clean(self._doing)
         room = max(4, self.size.width - len(tail) - 3)
         shown = doing if len(doing) <= room else doing[: room - 1] + self._signs["more"][:1]

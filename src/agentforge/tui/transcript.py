@@ -16,13 +16,16 @@ from textual.widgets import Markdown
 
 from agentforge.app.sessions.display import (
     CallLine,
+    background_words,
     begun,
     cost_text,
     duration_text,
     earlier_change,
     earlier_own,
     ended,
+    is_answer,
     output_of,
+    own_ended,
     skill_words,
     telling,
     tokens_text,
@@ -164,8 +167,8 @@ class Transcript(VerticalScroll):
             elif isinstance(event, conversing.SessionChanged):
                 await self._skills(event)
             elif isinstance(event, conversing.BackgroundEnded):
-                await self.remark(f"background command {event.name} ended: {event.outcome}")
-            elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+                await self.remark(background_words(event, item.state))
+            elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted) and not is_answer(event):
                 await self.remark(window_words(event))
 
     async def own_command(self, command: str) -> None:
@@ -178,16 +181,10 @@ class Transcript(VerticalScroll):
     def _ran(self, event: kinds.UserRan) -> None:
         row = self._calls.pop(_OWN, None)
         if row is not None:
-            status = "error" if event.exit_code else "success"
-            line = CallLine(
-                name="!",
-                argument=row.line.argument,
-                status=status,
-                result=f"exit {event.exit_code}",
-                duration=duration_text(event.duration_ms / 1000),
-            )
+            line = own_ended(row.line.argument, exit_code=event.exit_code, left_running=event.left_running)
+            line = replace(line, duration=duration_text(event.duration_ms / 1000))
             row.change(line, output=output_of(event.output))
-            self.record += [(status, line.text), ("note", output_of(event.output))]
+            self.record += [(line.status, line.text), ("note", output_of(event.output))]
 
     def wrote(self, text: str) -> None:
         """Show what a command writes while it runs, below the call that runs it."""

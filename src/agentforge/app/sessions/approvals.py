@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -20,18 +21,20 @@ from typing import TYPE_CHECKING, cast
 from agentforge.app.sessions.person import Question
 from agentforge.config.permissions import permission_rules
 from agentforge.config.settings import Settings
+from agentforge.errors import AgentForgeError
 from agentforge.pipeline.model.runtime import Permits
-from agentforge.safety.policy.decision import Decision
+from agentforge.safety.policy.decision import Decision, decide_call
 from agentforge.safety.policy.modes import Consent, Mode
 from agentforge.safety.policy.part import Policy
 from agentforge.safety.policy.path_policy import SCRATCH, PathPolicy
 from agentforge.safety.policy.permission import Rule, read_rule
 from agentforge.safety.policy.suggestion import Suggestion, suggest, suggest_call, suggest_write
+from agentforge.safety.shell.programs.classes import CommandClass
 from agentforge.safety.text.hygiene import clean
 from agentforge.safety.text.redaction import redact
 from agentforge.session import LOOKING_MODES, only_looking
 from agentforge.store.log.records import utc_now
-from agentforge.tools.base import Tool
+from agentforge.tools.base import Observation, Tool, ToolContext, ToolError
 from agentforge.tools.dispatch.approval import decide_tool, refusal
 from agentforge.tools.dispatch.arguments import content_of
 from agentforge.tools.dispatch.invocation import Refusal
@@ -73,6 +76,8 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
     """Judge a call: None lets it pass.
 
     Side effects: the person is asked where the mode or a rule says so.
+    Raises:
+        ToolError: what would be asked about is a change that cannot be made, whatever the person says.
     """
     if tool.effect in ("submit", "ask"):
         return None
@@ -83,11 +88,51 @@ def judged(workshop: Workshop, tool: Tool, arguments: Mapping[str, object]) -> R
     if decision.verdict == "allow":
         return None
     if decision.verdict == "ask":
+        _refuse_in_vain(workshop, tool, arguments, policy)
         question = question_of(tool, arguments, decision, policy=policy, root=workshop.root, secrets=workshop.secrets)
         if desk.asks(question):
             return None
     said = desk.words() if decision.verdict == "ask" else ""
     return Refusal(reason=refusal(decision, asked=desk.present, instead=_INSTEAD), said=said)
+
+
+def _refuse_in_vain(workshop: Workshop, tool: Tool, arguments: Mapping[str, object], policy: Policy) -> None:
+    """Try a change of files up to where it would write: nobody is asked about one that fails before.
+
+    What the failure shows of a file may be read without a question, too; else the person is asked first.
+    """
+    paths = tool.paths(arguments, workshop.root)
+    beside = _REHEARSED.get(tool.name)
+    if beside is None or not paths or not all((workshop.root / path).is_file() for path in paths):
+        return
+    if decide_call("read_file", policy, kind=CommandClass.READ_ONLY, reads=paths).verdict != "allow":
+        return
+    context = dataclasses.replace(workshop.tool_context(workshop.log.state), may_hold=_would_write)
+    with suppress(AgentForgeError, OSError):  # then the call itself says what is wrong
+        observation = _tried(tool, {**arguments, **beside}, context)
+        if observation is not _WRITES and (observation.status == "error" or not beside):
+            raise ToolError(observation)
+
+
+def _tried(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Observation:
+    try:
+        return tool.run(arguments, context)
+    except ToolError as answer:
+        return answer.observation
+
+
+def _would_write(_path: str, _text: str) -> str | None:
+    raise ToolError(_WRITES)
+
+
+_WRITES = Observation(status="success", summary="it would write")
+_REHEARSED: Mapping[str, Mapping[str, object]] = {
+    "edit": {},
+    "write_file": {},
+    "append_file": {},
+    "apply_patch": {"dry_run": True},
+}
+"""Tools that can be tried, each with the arguments that keep it from writing beside a context that does."""
 
 
 def _remembered(texts: Iterable[str]) -> tuple[Rule, ...]:

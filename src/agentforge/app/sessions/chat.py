@@ -279,6 +279,8 @@ class Chat:
         with under(self._stop):
             ran = run_own(self.workshop, command)
         self.log.append(ran)
+        if ran.left_running:
+            self.log.append(kinds.BackgroundStarted(name=ran.left_running, command=ran.command))
         return ran
 
     def stop(self) -> None:

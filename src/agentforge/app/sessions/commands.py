@@ -14,7 +14,9 @@ from __future__ import annotations
 import os
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from agentforge.app.composition.project import Project
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 _LONGEST_COMMAND = 120
 _LAST_LINES = 60
 _LAST_TOKENS = 1_500
+_HOLDER = ("sleep", "0.1")
+"""Lives for as long as it takes to hold on to its network."""
+_HOLDER_S = 10.0
 
 
 class LeftRunning:
@@ -51,6 +56,33 @@ class LeftRunning:
         self._workshop = workshop
         self.commands = BackgroundCommands(self._launched)
         self.loopback = SharedLoopback()
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether somebody is there who can send a command here while it runs."""
+        return bool(getattr(self._workshop.desk.person, "moves_commands", False))
+
+    @property
+    def takes_what_runs(self) -> bool:
+        """Whether the sandbox can hold such a command, too; asking that may try the sandbox."""
+        return self.asked_for and self._workshop.sandbox.kind != "landlock"
+
+    def followed(self, command: str, run: Callable[[], Completed]) -> Completed:
+        """Run a command that the person may send here while it runs; what it writes is shown as long as it is waited for."""
+        hears = self._workshop.shed.output
+        if not self.takes_what_runs:
+            with overheard(hears) if hears is not None else nullcontext():
+                return run()
+        self._share_network()
+        return self.commands.follow(command, run, hears=hears)
+
+    def _share_network(self) -> None:
+        """Have the one network at hand before a command is run: what it serves is to be reached when it was sent here."""
+        sandbox = self._workshop.sandbox
+        if self.loopback.descriptors or sandbox.kind != "bubblewrap" or sandbox.network != "off":
+            return
+        box = box_of(self._workshop.root, ".", writable=False, variables={}, loopback=self.loopback, lasting=True)
+        sandbox.run(_HOLDER, box=box, timeout_s=_HOLDER_S)
 
     def _launched(self, command: str, cwd: str, timeout_s: float) -> Completed:
         shop = self._workshop
@@ -118,9 +150,8 @@ def run_own(workshop: Workshop, command: str) -> UserRan:
     Side effects: whatever the command does; a face that hears output is told it as it comes.
     """
     shell = workshop.environ.get("SHELL") or _SHELL
-    listener = workshop.shed.output
-    with overheard(listener if listener is not None else lambda _piece: None):
-        done = run([shell, "-c", command], cwd=workshop.root, env=os.environ, timeout_s=_LONGEST_S)
+    launch = partial(run, [shell, "-c", command], cwd=workshop.root, env=os.environ, timeout_s=_LONGEST_S)
+    done = workshop.left_running.commands.follow(command, launch, hears=workshop.shed.output)
     omitted = f"\n({done.omitted_bytes:,} bytes of output omitted)" if done.omitted_bytes else ""
     output = done.text.rstrip("\n") or "(no output)"
     return UserRan(
@@ -128,6 +159,7 @@ def run_own(workshop: Workshop, command: str) -> UserRan:
         output=fit_for_model(workshop, output + omitted),
         exit_code=done.exit_code,
         duration_ms=int(done.duration_s * 1000),
+        left_running=done.left_running,
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from agentforge.app.sessions.approvals import preview
 from agentforge.events.kinds import ChildFinished, ModelReplied, SessionChanged, ToolFinished, ToolStarted
-from agentforge.events.kinds.conversation import HistoryCompacted, WindowFilling
+from agentforge.events.kinds.conversation import BackgroundEnded, HistoryCompacted, WindowFilling
 from agentforge.events.state.run_state import RunState
 from agentforge.frozen import dataclass
 from agentforge.safety.text.hygiene import clean
@@ -42,11 +42,13 @@ _TELLING = (
 _AT_LINE = re.compile(r"\bat line (\d+)")
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)")
 _RAN = re.compile(
-    r"I ran this command myself:\n(?P<command>.*?)\n\nIt ended with exit code (?P<code>-?\d+) and wrote:\n(?P<output>.*)",
+    r"I ran this command myself:\n(?P<command>.*?)\n\nIt (?:ended with exit code (?P<code>-?\d+) and wrote|"
+    r"goes on in the background as (?P<name>\d+), and wrote so far):\n(?P<output>.*)",
     re.DOTALL,
 )
 _ARGUMENT = 400
 _RESULT = 200
+_NAMED_COMMAND = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +101,25 @@ def earlier_own(text: str) -> tuple[CallLine, str] | None:
     told = _RAN.fullmatch(text)
     if told is None:
         return None
-    status, result = "error" if int(told["code"]) else "success", f"exit {told['code']}"
-    return CallLine(name="!", argument=told["command"], status=status, result=result), output_of(told["output"])
+    line = own_ended(told["command"], exit_code=int(told["code"] or 0), left_running=told["name"] or "")
+    return line, output_of(told["output"])
+
+
+def own_ended(command: str, *, exit_code: int, left_running: str) -> CallLine:
+    """The line of a command that the person ran themselves and that is done, or goes on in the background."""
+    if left_running:
+        return CallLine(
+            name="!", argument=command, status="success", result=f"sent to the background as {left_running}"
+        )
+    status = "error" if exit_code else "success"
+    return CallLine(name="!", argument=command, status=status, result=f"exit {exit_code}")
+
+
+def background_words(event: BackgroundEnded, state: RunState) -> str:
+    """How a command in the background ended, with the command."""
+    names = (str(row["command"]) for row in reversed(state.talk.background) if row["name"] == event.name)
+    command = _one_line(next(names, ""), _NAMED_COMMAND)
+    return f"background command {event.name}{f' ({command})' if command else ''} ended: {event.outcome}"
 
 
 def ended(line: CallLine, event: ToolFinished) -> CallLine:
@@ -118,6 +137,7 @@ def ended(line: CallLine, event: ToolFinished) -> CallLine:
 _TO_THE_MODEL = (
     ("The user declined this call and said: ", "you declined: "),
     ("The user did not approve the plan and said: ", "you said: "),
+    ("the user approved the plan", "you approved the plan"),
 )
 """What the model is told of the person, and the same to the person."""
 
@@ -209,6 +229,11 @@ def window_words(event: WindowFilling | HistoryCompacted) -> str:
     kept = " What you said and attached stays whole." if event.kept else ""
     sizes = f"{tokens_text(event.tokens_before)} -> {tokens_text(event.tokens_after)} tokens"
     return f"Summarised {count} earlier {'message' if count == 1 else 'messages'} to free context ({sizes}).{kept}"
+
+
+def is_answer(event: WindowFilling | HistoryCompacted) -> bool:
+    """Whether the person asked for it: then the answer to their command tells them."""
+    return isinstance(event, HistoryCompacted) and event.reason == "asked"
 
 
 def unseen_words(event: ModelReplied) -> str:

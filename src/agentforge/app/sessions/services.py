@@ -217,6 +217,7 @@ class Workshop:
             variables=self.variables(),
             background=self.left_running.commands,
             loopback=self.left_running.loopback,
+            follow=self.left_running.followed if self.left_running.asked_for else None,
         )
         put_plan = self.put_plan if self.work_mode == "plan" else None
         return replace(self.around.reaching(context), put_plan=put_plan)

@@ -37,6 +37,8 @@ class TurnWork:
             self.changed, self.checked = (), ()
         elif isinstance(event, kinds.ToolStarted):
             self._command = self._checking(event)
+        elif isinstance(event, kinds.BackgroundStarted):  # it goes on: nobody knows yet how it ends
+            self._command = ""
         elif isinstance(event, kinds.ToolFinished):
             if event.changed:
                 self.changed = tuple(dict.fromkeys((*self.changed, *event.changed)))

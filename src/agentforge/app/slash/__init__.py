@@ -40,6 +40,12 @@ def known_commands(chat: Chat) -> dict[str, SlashCommand]:
     return {**commands(), **prompt_commands(chat)}
 
 
+def answers_at_once(line: str) -> bool:
+    """Whether a line that begins with "/" is answered while a turn goes on."""
+    command = commands().get(line.strip().removeprefix("/").partition(" ")[0].lower())
+    return command is not None and command.at_once
+
+
 def run_slash(chat: Chat, line: str) -> SlashReply:
     """Carry out a line that begins with "/"; what is wrong with it is said in the reply.
 

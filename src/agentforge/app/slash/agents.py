@@ -35,4 +35,6 @@ def _row(child: Mapping[str, object]) -> str:
     )
 
 
-COMMANDS = (SlashCommand(name="agents", summary="Show the subagents.", run=_agents, aliases=("subagents",)),)
+COMMANDS = (
+    SlashCommand(name="agents", at_once=True, summary="Show the subagents.", run=_agents, aliases=("subagents",)),
+)

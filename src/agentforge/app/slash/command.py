@@ -65,6 +65,8 @@ class SlashCommand:
         summary: one line for /help and for completion.
         run: (chat, rest of the line) -> reply; raises AgentForgeError for what the user can mend.
         complete: (chat, begun word) -> words that could follow.
+        at_once: it only shows something, or touches what runs beside the turn: it is answered while a turn goes on, too, and
+            then runs in a thread of its own.
     """
 
     name: str
@@ -73,6 +75,7 @@ class SlashCommand:
     run: Callable[[Chat, str], SlashReply]
     aliases: tuple[str, ...] = ()
     complete: Callable[[Chat, str], tuple[str, ...]] = lambda _chat, _word: ()
+    at_once: bool = False
 
 
 def is_command(line: str) -> bool:

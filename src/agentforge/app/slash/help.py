@@ -23,7 +23,7 @@ def _version(_chat: Chat, _rest: str) -> SlashReply:
 
 
 COMMANDS = (
-    SlashCommand(name="help", summary="Show the commands.", run=_help, aliases=("?",)),
+    SlashCommand(name="help", at_once=True, summary="Show the commands.", run=_help, aliases=("?",)),
     SlashCommand(name="exit", summary="Leave; the session is kept.", run=_exit, aliases=("quit",)),
-    SlashCommand(name="version", summary="Show the version.", run=_version),
+    SlashCommand(name="version", at_once=True, summary="Show the version.", run=_version),
 )

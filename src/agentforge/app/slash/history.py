@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentforge.app.sessions.chat import Chat
+from agentforge.app.sessions.display import window_words
 from agentforge.app.sessions.report import context_value
 from agentforge.app.slash.command import SlashCommand, SlashReply
 from agentforge.errors import ConflictError, UsageError
@@ -58,9 +59,11 @@ def _compact(chat: Chat, _rest: str) -> SlashReply:
     if not event.entries:
         return SlashReply(text="There is nothing to compact.")
     chat.log.append(event)
-    by = "by the model" if event.by == "model" else "line by line; no model could be asked"
-    text = f"{event.entries} messages became a summary ({by}): {event.tokens_before} -> {event.tokens_after} tokens."
-    return SlashReply(text=text, data={"tokens_before": event.tokens_before, "tokens_after": event.tokens_after})
+    by = "" if event.by == "model" else " No model could be asked: every message became one line."
+    return SlashReply(
+        text=f"{window_words(event)}{by}",
+        data={"tokens_before": event.tokens_before, "tokens_after": event.tokens_after},
+    )
 
 
 def _context(chat: Chat, _rest: str) -> SlashReply:
@@ -87,9 +90,9 @@ def _row(name: str, tokens: int, share: float, *, sign: str = "█") -> str:
 
 
 COMMANDS = (
-    SlashCommand(name="history", usage="[n]", summary="Show the last messages.", run=_history),
+    SlashCommand(name="history", at_once=True, usage="[n]", summary="Show the last messages.", run=_history),
     SlashCommand(name="retry", summary="Send the last message again.", run=_retry),
     SlashCommand(name="clear", summary="Forget the conversation; todos and settings stay.", run=_clear),
     SlashCommand(name="compact", summary="Replace the older part by a summary.", run=_compact),
-    SlashCommand(name="context", summary="Show what fills the context.", run=_context),
+    SlashCommand(name="context", at_once=True, summary="Show what fills the context.", run=_context),
 )

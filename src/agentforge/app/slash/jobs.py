@@ -11,6 +11,10 @@ from agentforge.workspace.processes.background import BackgroundCommands, Glance
 
 _USAGE = "/jobs [read ID | stop ID | stop all]"
 _SHOWN = 8000
+NO_COMMANDS = (
+    "Nothing runs in the background. The agent starts such commands with the parameter `background` of `shell`, so ask it to; "
+    "on the screen, Ctrl+B sends a command there that runs already."
+)
 
 
 def _jobs(chat: Chat, rest: str) -> SlashReply:
@@ -20,18 +24,33 @@ def _jobs(chat: Chat, rest: str) -> SlashReply:
         return _list(chat, commands)
     if action not in ("read", "stop") or not name.strip():
         raise UsageError(f"/jobs {rest} is not understood", hint=_USAGE)
-    return _read(chat, commands, name.strip()) if action == "read" else _stop(chat, commands, name.strip())
+    return read_command(chat, name.strip()) if action == "read" else stop_command(chat, name.strip())
 
 
 def _list(chat: Chat, commands: BackgroundCommands) -> SlashReply:
-    rows = [f"- {one.name}: `{chat.workshop.scrubbed(one.command)}` - {state_of(one)}" for one in commands.glances()]
+    rows = command_rows(chat)
     data = {"jobs": [{"name": one.name, "command": one.command, "outcome": one.outcome} for one in commands.glances()]}
-    none = "Nothing runs in the background. The agent starts such commands with the parameter `background` of `shell`."
-    return SlashReply(text="\n".join(rows) or none, data=data)
+    return SlashReply(text="\n".join(rows) or NO_COMMANDS, data=data)
 
 
-def _read(chat: Chat, commands: BackgroundCommands, name: str) -> SlashReply:
-    found = _found(commands, name)
+def command_rows(chat: Chat) -> list[str]:
+    """The commands in the background, each as one line of a list."""
+    commands = chat.workshop.left_running.commands
+    return [f"- {one.name}: `{chat.workshop.scrubbed(one.command)}` - {state_of(one)}" for one in commands.glances()]
+
+
+def known_command(chat: Chat, name: str) -> bool:
+    """Whether a command in the background has this name."""
+    return any(one.name == name for one in chat.workshop.left_running.commands.glances())
+
+
+def read_command(chat: Chat, name: str) -> SlashReply:
+    """Show what a command in the background wrote.
+
+    Raises:
+        UsageError: there is no such command.
+    """
+    found = _found(chat.workshop.left_running.commands, name)
     return SlashReply(text=_shown(chat, found), data={"name": name, "outcome": found.outcome})
 
 
@@ -50,12 +69,16 @@ def _shown(chat: Chat, found: Glance) -> str:
     return f"{found.name}: {state_of(found)}\n\n{fence}\n{cut}{output[-_SHOWN:].rstrip() or '(no output)'}\n{fence}"
 
 
-def _stop(chat: Chat, commands: BackgroundCommands, name: str) -> SlashReply:
+def stop_command(chat: Chat, name: str) -> SlashReply:
+    """Stop a command in the background, or "all".
+
+    Raises:
+        UsageError: there is no such command.
+    """
+    commands = chat.workshop.left_running.commands
     names = list(commands.running()) if name == "all" else [_found(commands, name).name]
     for one in names:
         commands.stop(one)
-    for event in chat.workshop.left_running.ended():
-        chat.log.append(event)
     return SlashReply(text=f"Stopped: {', '.join(names) or 'nothing ran'}.", data={"stopped": names})
 
 
@@ -67,6 +90,7 @@ def _words(chat: Chat, word: str) -> tuple[str, ...]:
 COMMANDS = (
     SlashCommand(
         name="jobs",
+        at_once=True,
         usage="[read ID | stop ID | stop all]",
         summary="Show, read or stop the commands that run in the background.",
         run=_jobs,

@@ -84,7 +84,7 @@ def _errors(chat: Chat, rest: str) -> SlashReply:
 COMMANDS = (
     SlashCommand(name="export", usage="[md|html|json] [file]", summary="Write the session as a document.", run=_export),
     SlashCommand(name="report", usage="[--json]", summary="Show the session's report.", run=_report),
-    SlashCommand(name="stats", summary="Show tokens, calls and time.", run=_stats, aliases=("usage",)),
-    SlashCommand(name="cost", summary="Show what each model cost.", run=_cost),
-    SlashCommand(name="errors", usage="[n]", summary="Show what went wrong lately.", run=_errors),
+    SlashCommand(name="stats", at_once=True, summary="Show tokens, calls and time.", run=_stats, aliases=("usage",)),
+    SlashCommand(name="cost", at_once=True, summary="Show what each model cost.", run=_cost),
+    SlashCommand(name="errors", at_once=True, usage="[n]", summary="Show what went wrong lately.", run=_errors),
 )

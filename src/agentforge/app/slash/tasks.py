@@ -1,15 +1,17 @@
-"""/start, /status, /tasks, /resolve: tasks of the pipeline from within a conversation."""
+"""/start, /status, /tasks, /resolve: tasks of the pipeline from within a conversation, and what else runs beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import cast
 
 from agentforge.app.composition import task_queries as looking
 from agentforge.app.sessions.background import Job, next_output, recorded_lines
 from agentforge.app.sessions.chat import Chat
 from agentforge.app.slash.command import SlashCommand, SlashReply
+from agentforge.app.slash.jobs import NO_COMMANDS, command_rows, known_command, read_command, stop_command
 from agentforge.app.tasks import answers
 from agentforge.app.tasks.answers import Waiting
 from agentforge.errors import RepositoryError, UsageError
@@ -69,16 +71,26 @@ def _status(chat: Chat, rest: str) -> SlashReply:
 
 
 def _tasks(chat: Chat, rest: str) -> SlashReply:
-    """The tasks that this session started, each with what it asks."""
+    """The commands in the background, and the tasks that this session started, each with what it asks."""
     if rest.partition(" ")[0] == "stop":
         return _stop(chat, rest.partition(" ")[2].strip())
     if rest:
-        return _status(chat, rest)
+        return read_command(chat, rest) if known_command(chat, rest) else _status(chat, rest)
+    commands, tasks = command_rows(chat), _own_tasks(chat)
+    if not commands:
+        return tasks
+    lines = [*commands, "", "`/tasks ID` shows what a command wrote, `/tasks stop ID` stops it."]
+    more = ["", tasks.text] if tasks.data["tasks"] or tasks.data["failed"] else []
+    return replace(tasks, text="\n".join([*lines, *more]), data={**tasks.data, "commands": commands})
+
+
+def _own_tasks(chat: Chat) -> SlashReply:
+    """The tasks that this session started, each with what it asks."""
     known = {line.task_id: line for line in recorded_lines(chat.log.folder) if line.task_id}
     failed = [job.line for job in chat.jobs if not job.look().task_id and job.line.outcome]
     if not known and not failed:
         none = "This session has started no task; `/start REQUEST` begins one, `/status` shows all tasks of this repository."
-        return SlashReply(text=none, data={"tasks": [], "waiting": []})
+        return SlashReply(text=f"{none}\n\n{NO_COMMANDS}", data={"tasks": [], "waiting": [], "failed": 0})
     root = chat.workshop.root
     rows = [row for row in looking.listing(root) if row.task_id in known]
     waiting = [row for row in answers.pending(root) if row.task_id in known]
@@ -96,7 +108,7 @@ def _tasks(chat: Chat, rest: str) -> SlashReply:
     questions = _waiting(waiting)
     return SlashReply(
         text="\n".join([*lines, *(["", questions.text] if waiting else [])]),
-        data={"tasks": [_row_value(row) for row in rows], "waiting": questions.data["waiting"]},
+        data={"tasks": [_row_value(row) for row in rows], "waiting": questions.data["waiting"], "failed": len(failed)},
     )
 
 
@@ -123,7 +135,9 @@ def _rows(report: Mapping[str, object], name: str) -> list[Mapping[str, object]]
 
 
 def _stop(chat: Chat, name: str) -> SlashReply:
-    """End tasks of this session that run, as Ctrl-C would in their terminal."""
+    """End tasks of this session that run, as Ctrl-C would in their terminal; or a command in the background."""
+    if known_command(chat, name):
+        return stop_command(chat, name)
     running = [job for job in chat.jobs if job.process.poll() is None]
     chosen = [job for job in running if name == "all" or name in (job.look().task_id, job.title)]
     if not name or (not chosen and name != "all"):
@@ -134,13 +148,16 @@ def _stop(chat: Chat, name: str) -> SlashReply:
     for job in chosen:
         job.stop()
     stopped = [job.look().task_id or job.title for job in chosen]
+    commands = stop_command(chat, name) if name == "all" and chat.workshop.running() else None
     told = [f"Stopped: {one}. `agentforge resume {one}` goes on with it." for one in stopped]
-    return SlashReply(text="\n".join(told) or "Nothing ran.", data={"stopped": stopped})
+    told += [commands.text] if commands is not None else []
+    return SlashReply(text="\n\n".join(told) or "Nothing ran.", data={"stopped": stopped})
 
 
 def _stoppable(chat: Chat, word: str) -> tuple[str, ...]:
     running = [job.look().task_id for job in chat.jobs if job.process.poll() is None]
-    return tuple(one for one in ("stop", "all", *running) if one and one.startswith(word))
+    names = [one.name for one in chat.workshop.left_running.commands.glances()]
+    return tuple(one for one in ("stop", "all", *running, *names) if one and one.startswith(word))
 
 
 def _resolve(chat: Chat, rest: str) -> SlashReply:
@@ -214,11 +231,14 @@ def _addresses(chat: Chat, word: str) -> tuple[str, ...]:
 
 COMMANDS = (
     SlashCommand(name="start", usage="REQUEST", summary="Start a task of the pipeline in the background.", run=_start),
-    SlashCommand(name="status", usage="[task]", summary="Show the tasks of this repository.", run=_status),
+    SlashCommand(
+        name="status", at_once=True, usage="[task]", summary="Show the tasks of this repository.", run=_status
+    ),
     SlashCommand(
         name="tasks",
-        usage="[task | stop task | stop all]",
-        summary="Show the tasks of this session and what they ask, or stop them.",
+        at_once=True,
+        usage="[task | ID | stop task | stop ID | stop all]",
+        summary="Show the commands in the background and the tasks of this session, or stop them.",
         run=_tasks,
         complete=_stoppable,
     ),

@@ -8,10 +8,12 @@ from typing import TextIO
 
 from agentforge.app.sessions.display import (
     CallLine,
+    background_words,
     begun,
     child_progress,
     child_words,
     ended,
+    is_answer,
     skill_words,
     unseen_words,
     unstarted,
@@ -95,13 +97,13 @@ class PlainPerson:
             self._note(f"{event.name} begins: {event.goal}")
         elif isinstance(event, conversing.ChildFinished):
             self._note(child_words(event))
-        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted):
+        elif isinstance(event, conversing.WindowFilling | conversing.HistoryCompacted) and not is_answer(event):
             self._note(window_words(event))
         elif isinstance(event, conversing.SessionChanged):
             for words in skill_words(event):
                 self._note(words)
         elif isinstance(event, conversing.BackgroundEnded):
-            self._note(f"background command {event.name} ended: {event.outcome}")
+            self._note(background_words(event, state))
         elif isinstance(event, conversing.TodosChanged):
             done = sum(1 for item in state.talk.todos.values() if isinstance(item, dict) and item.get("done"))
             self._note(f"todos: {done} of {len(state.talk.todos)} done")

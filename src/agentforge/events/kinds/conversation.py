@@ -56,12 +56,14 @@ class UserRan(Event):
         command: as typed, secrets redacted.
         output: as the model may see it: cleaned, redacted, cut, fenced.
         exit_code: the command's own; 128 + N when signal N ended it.
+        left_running: the background command that it became while it ran; "" = it ended. Else exit_code says nothing.
     """
 
     command: str
     output: str
     exit_code: int
     duration_ms: int = 0
+    left_running: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,12 @@ def _user_steered(state: RunState, event: conversing.UserSteered, _at: str) -> T
 
 def _user_ran(state: RunState, event: conversing.UserRan, _at: str) -> Talk:
     talk = state.talk
-    text = f"I ran this command myself:\n{event.command}\n\nIt ended with exit code {event.exit_code} and wrote:\n{event.output}"
+    how = (
+        f"It goes on in the background as {event.left_running}, and wrote so far"
+        if event.left_running
+        else f"It ended with exit code {event.exit_code} and wrote"
+    )
+    text = f"I ran this command myself:\n{event.command}\n\n{how}:\n{event.output}"
     return _with(talk, Entry(kind="user", turn=talk.turn, text=text))
 
 

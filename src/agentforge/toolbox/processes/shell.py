@@ -30,8 +30,12 @@ def _run(arguments: Mapping[str, object], context: ToolContext) -> Observation:
         return _left_running(command, arguments, context, cwd=_files.shown(context, folder))
     wanted_s = number(arguments, "timeout", default=_TIMEOUT_S)
     timeout_s = min(longest, wanted_s)
-    done, settled = context.run_command(command, timeout_s=timeout_s, cwd=_files.shown(context, folder))
-    observation = _observed(done, timeout_s=timeout_s)
+    cwd = _files.shown(context, folder)
+    done, settled = (context.follow_command or context.run_command)(command, timeout_s=timeout_s, cwd=cwd)
+    if done.left_running:
+        moved = _moved(done, command, cwd=cwd)
+        return moved if settled is None else _with_files(moved, settled)
+    observation = _observed(done, timeout_s=timeout_s, background=context.background is not None)
     if "timeout" in arguments and wanted_s > longest:
         bound = f"{observation.summary}; the longest timeout is {longest} s, not {wanted_s} s"
         observation = replace(observation, summary=bound)
@@ -63,7 +67,23 @@ def _left_running(command: str, arguments: Mapping[str, object], context: ToolCo
     )
 
 
-def _observed(done: Completed, *, timeout_s: int) -> Observation:
+def _moved(done: Completed, command: str, *, cwd: str) -> Observation:
+    """The person sent the command to the background while it ran."""
+    name = done.left_running
+    before = f"[{done.omitted_bytes:,} bytes before this are no longer kept]\n" if done.omitted_bytes else ""
+    return Observation(
+        status="success",
+        summary=f"sent to the background as {name}",
+        text=before + (done.text if done.text.strip() else "(no output yet)"),
+        note=f"The user sent this command to the background while it ran. It goes on there as background command {name}, "
+        "without a time limit, until it ends or the session does. Above is what it has written so far; nobody knows yet how "
+        "it ends. You will be told when it does: go on with what does not need it.",
+        next_actions=(f"jobs(action=read, id={name})",),
+        payload={"background": {"name": name, "command": command, "cwd": cwd}},
+    )
+
+
+def _observed(done: Completed, *, timeout_s: int, background: bool) -> Observation:
     cut = f"; {done.omitted_bytes:,} bytes of output omitted" if done.omitted_bytes else ""
     output = done.text if done.text.strip() else "(no output)"
     if done.timed_out:
@@ -71,7 +91,10 @@ def _observed(done: Completed, *, timeout_s: int) -> Observation:
             f"stopped after {timeout_s} s{cut}",
             error_type="timeout",
             text=output,
-            next_actions=("run a smaller part, or give a longer timeout (seconds)",),
+            next_actions=(
+                "run a smaller part, or give a longer timeout (seconds)",
+                *(("background=true where it is to go on beside the conversation",) if background else ()),
+            ),
         )
     summary = f"exit {done.exit_code} in {done.duration_s:.1f} s{cut}"
     if done.exit_code:

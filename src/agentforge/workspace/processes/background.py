@@ -1,16 +1,19 @@
-"""Commands that go on while others are run, each in a box of its own; they end with whoever holds them."""
+"""Commands that go on while others are run, each in a box of its own; they end with whoever holds them.
+
+A command that somebody waits for can be sent to them while it runs.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
-from agentforge.cancellation import Cancellation, under
+from agentforge.cancellation import Cancellation, interruptible, under
 from agentforge.errors import AgentForgeError, UsageError
 from agentforge.frozen import dataclass
-from agentforge.workspace.processes.process import Completed, overheard
+from agentforge.workspace.processes.process import Completed, Listener, overheard, releasable
 
 MOST_AT_ONCE = 8
 _KEPT_BYTES = 200_000
@@ -41,12 +44,24 @@ class Glance:
 
 
 class _Command:
-    """One command in a thread of its own."""
+    """One command in a thread of its own.
 
-    def __init__(self, name: str, command: str, launch: Callable[[], Completed]) -> None:
+    Attributes:
+        done: how it ended, None while it runs or where it could not be run; `error`: why not.
+        news: set when it ended, or was let go, or nobody is to wait for it any more.
+    """
+
+    def __init__(
+        self, name: str, command: str, launch: Callable[[], Completed], *, hears: Listener | None = None
+    ) -> None:
         self.name = name
         self.command = command
         self.outcome = ""
+        self.done: Completed | None = None
+        self.error: BaseException | None = None
+        self.news = Event()
+        self._hears = hears
+        self._let_go = Event()
         self._sign = Cancellation()
         self._lock = Lock()
         self._kept = bytearray()
@@ -61,6 +76,20 @@ class _Command:
     def runs(self) -> bool:
         """It has not ended."""
         return self._thread.is_alive()
+
+    @property
+    def released(self) -> bool:
+        """Nobody waits for it any more."""
+        return self._let_go.is_set()
+
+    def release(self) -> bool:
+        """Let whoever waits for it go on without it; whether it still ran. It has no time limit from now on."""
+        with self._lock:
+            if self._ended:
+                return False
+            self._let_go.set()
+        self.news.set()
+        return True
 
     @property
     def unread(self) -> int:
@@ -98,26 +127,31 @@ class _Command:
 
     def _run(self, launch: Callable[[], Completed]) -> None:
         try:
-            with under(self._sign), overheard(self._hear):
-                self.outcome = _outcome(launch())
-        except KeyboardInterrupt:
-            self.outcome = "stopped"
+            with under(self._sign), overheard(self._hear), releasable(self._let_go):
+                self.done = launch()
+            self.outcome = _outcome(self.done)
+        except KeyboardInterrupt as stopped:
+            self.outcome, self.error = "stopped", stopped
         except (AgentForgeError, OSError) as error:
-            self.outcome = f"it could not be run: {error}"
+            self.outcome, self.error = f"it could not be run: {error}", error
         finally:
-            self._ended = time.monotonic()
+            with self._lock:
+                self._ended = time.monotonic()
+            self.news.set()
 
     def _hear(self, piece: bytes) -> None:
         with self._lock:
             self._kept += piece
             self._total += len(piece)
             del self._kept[: max(0, len(self._kept) - _KEPT_BYTES)]
+        if self._hears is not None and not self.released:
+            self._hears(piece)
 
 
 class BackgroundCommands:
     """The commands that a session left running. Close it to end them all.
 
-    Used by one thread at a time; the commands themselves run in others.
+    Used by one thread at a time, but for what says otherwise; the commands themselves run in others.
 
     Args:
         launch: runs one.
@@ -127,6 +161,7 @@ class BackgroundCommands:
         self._launch = launch
         self._commands: dict[str, _Command] = {}
         self._told: set[str] = set()
+        self._awaited: _Command | None = None
 
     def start(self, command: str, *, cwd: str, timeout_s: float = 0.0) -> str:
         """Start a command and return at once.
@@ -139,22 +174,66 @@ class BackgroundCommands:
         Raises:
             UsageError: too many run already.
         """
-        running = self.running()
-        if len(running) >= MOST_AT_ONCE:
-            raise UsageError(
-                f"{MOST_AT_ONCE} background commands run already", hint=f"stop one first: {', '.join(running)}"
-            )
+        self._check_room()
         name = str(len(self._commands) + 1)
         self._commands[name] = _Command(name, command, partial(self._launch, command, cwd, timeout_s or _LONGEST_S))
         return name
 
+    def follow(self, command: str, run: Callable[[], Completed], *, hears: Listener | None = None) -> Completed:
+        """Run a command and wait for it: until it ends, or until `release` leaves it running here.
+
+        Args:
+            run: runs it, with a time limit of its own.
+            hears: what it writes, as long as it is waited for.
+        Returns:
+            How it ended; or what it wrote by now, and the name (`left_running`) under which it goes on.
+        Raises:
+            KeyboardInterrupt: the work was stopped, and the command with it.
+            AgentForgeError, OSError: it could not be run.
+        """
+        one = self._awaited = _Command("", command, run, hears=hears)
+        try:
+            with interruptible(one.news.set):
+                one.news.wait()
+        except BaseException:
+            one.stop()
+            raise
+        finally:
+            self._awaited = None
+        return self._taken_in(one) if one.released else _ended_well(one)
+
+    def _taken_in(self, one: _Command) -> Completed:
+        one.name = str(len(self._commands) + 1)
+        self._commands[one.name] = one
+        so_far = one.glance(taking=True)
+        return Completed(
+            exit_code=0,
+            output=so_far.output,
+            omitted_bytes=so_far.missed,
+            timed_out=False,
+            duration_s=so_far.seconds,
+            left_running=one.name,
+        )
+
+    def release(self) -> bool:
+        """Leave the command running that `follow` waits for; any thread may ask. Whether there was one.
+
+        Raises:
+            UsageError: too many run already.
+        """
+        one = self._awaited
+        if one is None:
+            return False
+        self._check_room()
+        return one.release()
+
     def running(self) -> tuple[str, ...]:
         """The names of those that have not ended."""
-        return tuple(one.name for one in self._commands.values() if one.runs)
+        return tuple(one.name for one in tuple(self._commands.values()) if one.runs)
 
     def glances(self) -> list[Glance]:
         """All commands, the oldest first, with what is kept of their output."""
-        return [one.glance(taking=False) for one in self._commands.values()]
+        return [one.glance(taking=False) for one in tuple(self._commands.values())]
 
     def read(self, name: str, *, wait_s: float = 0.0) -> Glance:
         """What a command wrote since it was read last.
@@ -199,11 +278,29 @@ class BackgroundCommands:
             if one.runs:
                 one.stop()
 
+    def _check_room(self) -> None:
+        running = self.running()
+        if len(running) >= MOST_AT_ONCE:
+            raise UsageError(
+                f"{MOST_AT_ONCE} background commands run already", hint=f"stop one first: {', '.join(running)}"
+            )
+
     def _find(self, name: str) -> _Command:
         if name in self._commands:
             return self._commands[name]
         known = ", ".join(self._commands) or "none was started"
         raise UsageError(f"there is no background command {name!r}", hint=f"there are: {known}")
+
+
+def _ended_well(one: _Command) -> Completed:
+    """How a command ended that nobody let go.
+
+    Raises:
+        BaseException: whatever ended it instead.
+    """
+    if one.done is None:
+        raise one.error or RuntimeError("the command ended without a result")
+    return one.done
 
 
 def _outcome(done: Completed) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from subprocess import Popen
+from threading import Event
 from typing import IO, Required, TypedDict, Unpack
 
 from agentforge.cancellation import interruptible
@@ -28,6 +29,8 @@ Listener = Callable[[bytes], None]
 """Told what a command writes while it runs, piece by piece, as it comes."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+_let_go: ContextVar[Event | None] = ContextVar("let_go", default=None)
+_WITHOUT_LIMIT_S = 7 * 24 * 3600.0
 _TERM_GRACE_S = 0.5
 _DRAIN_S = 0.15
 _BLIND_POLL_S = 0.02
@@ -45,6 +48,22 @@ def overheard(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def releasable(sign: Event) -> Iterator[None]:
+    """Commands that are run meanwhile in this thread go on without their time limit once `sign` is set by another one."""
+    token = _let_go.set(sign)
+    try:
+        yield
+    finally:
+        _let_go.reset(token)
+
+
+def was_released() -> bool:
+    """Whether what runs in this thread was let go: nobody waits for it any more, others work beside it."""
+    sign = _let_go.get()
+    return sign is not None and sign.is_set()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
     """How a command ended.
@@ -55,6 +74,8 @@ class Completed:
         omitted_bytes: what was cut from `output` and `stderr` together.
         stderr: empty when it was merged.
         undone: protected places of the workspace that the command made or moved and that were put right after it.
+        left_running: the name under which it goes on in the background; then it has no exit code yet (0), and `output` is
+            what it wrote by then.
     """
 
     exit_code: int
@@ -64,6 +85,7 @@ class Completed:
     duration_s: float
     stderr: bytes = b""
     undone: tuple[str, ...] = ()
+    left_running: str = ""
 
     @property
     def text(self) -> str:
@@ -237,6 +259,9 @@ def _follow(child: Popen[bytes], ends: dict[int, _BothEnds], *, deadline: float)
             if left <= 0:
                 if watch.exited or timed_out:
                     break
+                if was_released():
+                    until = time.monotonic() + _WITHOUT_LIMIT_S
+                    continue
                 timed_out = True
                 until = time.monotonic() + _TERM_GRACE_S
                 _kill_group(child, signal.SIGTERM)

@@ -14,7 +14,7 @@ from typing import Unpack
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
 from agentforge.workspace.processes import process
-from agentforge.workspace.processes.process import Bounds, Completed, with_descriptors
+from agentforge.workspace.processes.process import Bounds, Completed, was_released, with_descriptors
 from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.sandbox import mounts
 from agentforge.workspace.sandbox.box import ISOLATION, Box, Kind, Network, isolation
@@ -48,7 +48,8 @@ class Bubblewrap:
     def run(self, argv: Sequence[str], *, box: Box, **bounds: Unpack[Bounds]) -> Completed:
         """Run `argv` in `box`. A program that is not found inside ends with exit code 127.
 
-        Protected places that the command made in a writable workspace are removed when it has ended.
+        Protected places that the command made in a writable workspace are removed when it has ended, unless it was let go
+        meanwhile: then they may be somebody else's, as with a lasting box.
 
         Raises:
             SandboxError: the box cannot be built, or what the command left cannot be undone.
@@ -89,7 +90,8 @@ class Bubblewrap:
             said = status.read()
             _await_end(said)
         _refuse_broken_box(done, said, box)
-        undone = ward.undo(before, named=box.named) if box.changes_workspace and not box.lasting else ()
+        beside_others = box.lasting or was_released()
+        undone = ward.undo(before, named=box.named) if box.changes_workspace and not beside_others else ()
         return replace(done, undone=undone) if undone else done
 
 
