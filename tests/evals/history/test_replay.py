@@ -52,9 +52,8 @@ def test_last():
 
 
 @pytest.fixture
-def past(history: Past, monkeypatch: pytest.MonkeyPatch) -> Past:
+def past(history: Past) -> Past:
     """A project with one change: a fix, a new function, and a note of it in the changes."""
-    monkeypatch.setenv("AGENTFORGE_HOME", str(history.folder.parent / "home"))
     settings = "[pytest]\npythonpath = .\n"
     history.commit("base", {"kit.py": BASE, "tests/test_kit.py": TESTS, "pytest.ini": settings, "CHANGES.md": "# 1\n"})
     notes = "# 1\n\n- first() of nothing is empty.\n- last() is new.\n"
