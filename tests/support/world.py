@@ -363,11 +363,16 @@ def own_settings(home: Path, text: str) -> None:
     bare_settings(home / "af", text)
 
 
-def bare_settings(place: Path, text: str) -> None:
-    """Write the settings of a user whose AGENTFORGE_HOME is `place`: every suite runs bare, and what `text` says."""
+def bare_settings(place: Path, text: str, **variables: str) -> None:
+    """Write the settings of a user whose AGENTFORGE_HOME is `place`: every suite runs bare, and what `text` says.
+
+    Args:
+        variables: which suites get besides.
+    """
     folder = place / "config"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"{text}{_BARE}")
+    more = "".join(f"{name} = {json.dumps(value)}\n" for name, value in variables.items())
+    (folder / "config.toml").write_text(f"{text}{_BARE}{more}")
 
 
 def share_results(world: World, results: Path) -> None:

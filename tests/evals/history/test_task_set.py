@@ -96,6 +96,9 @@ def test_the_set_is_played_and_judged_by_the_hidden_tests(
         "changes": {"kit.py": FIXED},
         "files": ["kit.py"],
     }
+    task = yaml.safe_load((folder / "task.yaml").read_text("utf-8"))
+    task["settings"]["test.env"] = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # what lies here doubles every start
+    (folder / "task.yaml").write_text(yaml.safe_dump(task), "utf-8")
     (folder / "answers").mkdir()
     (folder / "answers" / "honest.yaml").write_text(yaml.safe_dump(answers), "utf-8")
     capfd.readouterr()
