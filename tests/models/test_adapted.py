@@ -20,9 +20,17 @@ from agentforge.models.api.catalogue import open_model
 from agentforge.models.api.model import ModelSpec
 from tests.support.loopback.provider import LoopbackProvider, Raw, Refuse
 
-pytest.importorskip("pydantic_ai")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+    pytest.mark.usefixtures("adapters"),
+]
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+@pytest.fixture
+def adapters() -> None:
+    """What these tests need; every worker collects this file, and the package takes it a second."""
+    pytest.importorskip("pydantic_ai")
+
 
 Tape = Callable[..., Raw]
 

@@ -1,12 +1,13 @@
-"""The official SDKs as oracles: the same streams through theirs and through ours must give the same reply."""
+"""The official SDKs as oracles: the same streams through theirs and through ours must give the same reply.
+
+Each test imports what it needs: every worker collects this file, and these packages take it seconds.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 
-import anthropic
-import openai
 import pytest
 
 from agentforge.messages import Message, ModelReply, ModelRequest
@@ -30,6 +31,8 @@ REPLIES = [
 def test_openai_reads_the_same(
     plan: Say, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: Callable[..., ModelRequest]
 ) -> None:
+    import openai
+
     loopback.default = plan
     ours = connect().complete(request_for())
     with (
@@ -55,6 +58,8 @@ def test_openai_reads_the_same(
 def test_anthropic_reads_the_same(
     plan: Say, connect: Callable[..., HostedModel], loopback: LoopbackProvider, request_for: Callable[..., ModelRequest]
 ) -> None:
+    import anthropic
+
     loopback.default = plan
     ours = connect("anthropic").complete(request_for())
     with (
@@ -76,6 +81,9 @@ def test_anthropic_reads_the_same(
 
 def test_the_sdks_send_what_we_send(loopback: LoopbackProvider, history: tuple[Message, ...]) -> None:
     """Our bodies go through the SDKs as arguments and arrive unchanged: no key of ours is unknown to them."""
+    import anthropic
+    import openai
+
     loopback.default = Say(text="x")
     request = ModelRequest(messages=history)
     chat, messages = encode_openai(request, "m"), encode_anthropic(request, "m")

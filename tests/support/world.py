@@ -71,7 +71,7 @@ from agentforge.__main__ import main
 sys.exit(main())
 """
 _COMMIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false", "commit", "-q")
-# Every world runs its suites bare, in this environment: no search for a python, none of the plugins that lie here.
+# Suites run bare, in this environment: no search for a python, none of the plugins that lie here, which double every start.
 _BARE = f'[test]\npython = {json.dumps(sys.executable)}\n[test.env]\nPYTEST_DISABLE_PLUGIN_AUTOLOAD = "1"\n'
 _DATES = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z"}
 
@@ -360,9 +360,19 @@ def make_world(
 
 def own_settings(home: Path, text: str) -> None:
     """Write the user's own settings; what stands in every world stays."""
-    folder = home / "af" / "config"
+    bare_settings(home / "af", text)
+
+
+def bare_settings(place: Path, text: str, **variables: str) -> None:
+    """Write the settings of a user whose AGENTFORGE_HOME is `place`: every suite runs bare, and what `text` says.
+
+    Args:
+        variables: which suites get besides.
+    """
+    folder = place / "config"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f"{text}{_BARE}")
+    more = "".join(f"{name} = {json.dumps(value)}\n" for name, value in variables.items())
+    (folder / "config.toml").write_text(f"{text}{_BARE}{more}")
 
 
 def share_results(world: World, results: Path) -> None:

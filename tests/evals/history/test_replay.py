@@ -10,6 +10,7 @@ import pytest
 from agentforge.cli.startup.entry import run
 from agentforge.evals.history.replay import recorded, summary_lines
 from tests.support.past import Past
+from tests.support.world import bare_settings
 
 BASE = '''"""Words."""
 
@@ -52,9 +53,8 @@ def test_last():
 
 
 @pytest.fixture
-def past(history: Past, monkeypatch: pytest.MonkeyPatch) -> Past:
+def past(history: Past) -> Past:
     """A project with one change: a fix, a new function, and a note of it in the changes."""
-    monkeypatch.setenv("AGENTFORGE_HOME", str(history.folder.parent / "home"))
     settings = "[pytest]\npythonpath = .\n"
     history.commit("base", {"kit.py": BASE, "tests/test_kit.py": TESTS, "pytest.ini": settings, "CHANGES.md": "# 1\n"})
     notes = "# 1\n\n- first() of nothing is empty.\n- last() is new.\n"
@@ -81,6 +81,24 @@ def test_a_merged_commit_is_delivered_recorded_and_not_played_twice(
     lines = (out / "results.jsonl").read_text("utf-8")
     assert run(command) == 0
     assert (out / "results.jsonl").read_text("utf-8") == lines
+
+
+def test_a_commit_is_played_with_the_variables_with_which_its_tests_were_measured(
+    past: Past, tmp_path: Path, bare_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A user's own settings hold what the tests need; without it they fail in the run that is judged."""
+    bare_settings(bare_home, "", WORDS="two")
+    needed = 'import os\n\nassert os.environ["WORDS"] == "two"\n'
+    past.commit("Ask for words", {"tests/conftest.py": needed})
+    tests = f"{CHANGED_TESTS}\n\ndef test_last_of_three():\n    assert last(['a', 'b', 'c']) == 'c'\n    assert quiet('A') == 'a'\n"
+    quiet = '\n\ndef quiet(text):\n    """Lower case."""\n    return text.lower()\n'
+    past.commit("Add quiet()", {
+        "kit.py": CHANGED + quiet, "tests/test_kit.py": tests.replace("last, loud", "last, loud, quiet"),
+    })  # fmt: skip
+
+    done = run(["eval", "replay", str(past.folder), "--last", "1", "--out", str(tmp_path / "replays")])
+
+    assert done == 0, capfd.readouterr().out
 
 
 def test_work_that_is_not_honest_is_refused_and_named(

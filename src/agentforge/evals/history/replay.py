@@ -153,9 +153,8 @@ def _replayed(
         uncounted=found.uncounted,
         answers={HONEST: {"stages": work.stages()}},
     )
-    row = play_apart(
-        task, SCRIPTED, folder / project.replace("/", "+") / task.name, playing, limits=_ONE_ATTEMPT, settings={}
-    )
+    place = folder / project.replace("/", "+") / task.name
+    row = play_apart(task, SCRIPTED, place, playing, limits=_ONE_ATTEMPT, settings=_measured_with(settings))
     if row is None:
         return None
     right = row["verdict"] == "right" or (row["outcome"] == "delivered" and not task.hidden)
@@ -171,6 +170,12 @@ def _replayed(
         wall_s=float(row.get("wall_s", 0.0)),
         folder=Path(row["folder"]).relative_to(folder).as_posix(),
     )
+
+
+def _measured_with(settings: Settings) -> dict[str, object]:
+    """The variables with which the commit's own tests were measured: a scripted run does not read the user's settings."""
+    variables = settings.table("test").get("env")
+    return {"test.env": variables} if variables else {}
 
 
 def _told(base: Replay, **more: Any) -> Replay:

@@ -2,6 +2,7 @@
 "use strict";
 
 const { openChannel, raised, cut } = require("./channel.cjs");
+const LINGERS_MS = 2000;
 const STATES = { passed: "passed", failed: "failed" };
 
 module.exports = class Evidence {
@@ -32,6 +33,8 @@ module.exports = class Evidence {
   onRunComplete(_contexts, results) {
     if (results.runExecError) this.send({ kind: "problem", text: cut(results.runExecError.message ?? "jest could not run") });
     this.send({ kind: "finished" });
+    // Timers and sockets that tests left open keep jest alive for ever; all results are told by now, and jest ends by itself in a second.
+    setTimeout(() => process.exit(process.exitCode || 1), LINGERS_MS).unref();
   }
 
   getLastError() {}
