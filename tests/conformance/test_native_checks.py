@@ -52,6 +52,8 @@ def test_gofmt_finds_a_file_of_another_form_and_repairs_it(tmp_path: Path) -> No
         and not any(path == "b.go" for path, _ in found)
     )
     site = Site(checkout=tmp_path, mount_at=tmp_path, sandbox=choose("auto"), paths=("a.go",))
+    (untidy,) = [one for one in report.findings if one.path == "a.go"]
+    assert "(+) instead of (-):\n-func  f( ) {\n+\n+func f() {" in untidy.message
     changed = fix_findings(site, [one for one in report.findings if one.path == "a.go"], checks=[load_check("gofmt")])
     assert changed == {"a.go": b"package a\n\nfunc f() {\n}\n"}
 

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import tool_table
+from agentforge.conformance.engine.difference import with_difference
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.fix import UNFORMATTED, format_command, repaired_files, unformatted
 from agentforge.conformance.engine.site import Check, Site, skipping
@@ -22,7 +23,9 @@ def _is_configured(site: Site) -> bool:
 def _run(site: Site) -> list[Finding]:
     message = "the file is not as `ruff format` writes it"
     untidy = unformatted(site, site.python_paths)
-    return [site.finding("format", UNFORMATTED, message, path, fixable=True) for path in untidy]
+    return with_difference(
+        site, [site.finding("format", UNFORMATTED, message, path, fixable=True) for path in untidy], _fix
+    )
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:

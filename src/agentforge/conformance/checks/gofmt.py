@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agentforge.conformance.engine.difference import with_difference
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, Site, crash_of
 from agentforge.conformance.programs.checkers import on_path
@@ -25,7 +26,7 @@ def _run(site: Site) -> list[Finding]:
     broken = done.stderr.decode("utf-8", "replace").splitlines()
     message = "the file is not as `gofmt` writes it"
     found = [site.finding("gofmt", _RULE, message, line, fixable=True) for line in done.text.splitlines()]
-    return [*found, *(_syntax(site, line) for line in broken if line.count(":") >= 3)]
+    return [*with_difference(site, found, _fix), *(_syntax(site, line) for line in broken if line.count(":") >= 3)]
 
 
 def _syntax(site: Site, line: str) -> Finding:

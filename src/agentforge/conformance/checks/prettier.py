@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentforge.conformance.engine.configuration import STEERING, any_file
+from agentforge.conformance.engine.difference import with_difference
 from agentforge.conformance.engine.finding import Finding
 from agentforge.conformance.engine.site import Check, CheckCrashedError, Site, crash_of, skipping
 from agentforge.conformance.programs.checkers import SUFFIXES, package_of, program_of
@@ -20,7 +21,8 @@ def _run(site: Site) -> list[Finding]:
     if done.exit_code not in (0, 1) or not told <= set(paths) or (done.exit_code == 1 and not told):
         raise crash_of(done)  # 2: a file cannot be parsed, or prettier itself failed
     message = "is not formatted as prettier does it"
-    return [site.finding("prettier", "unformatted", message, path, 1, fixable=True) for path in sorted(told)]
+    found = [site.finding("prettier", "unformatted", message, path, 1, fixable=True) for path in sorted(told)]
+    return with_difference(site, found, _fix)
 
 
 def _fix(site: Site, findings: Sequence[Finding]) -> Mapping[str, bytes]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from agentforge.conformance.engine.configuration import any_file
+from agentforge.conformance.engine.difference import with_difference
 from agentforge.conformance.engine.finding import Finding, Level
 from agentforge.conformance.engine.site import Check, Site, crash_of, not_installed
 from agentforge.conformance.programs.checkers import on_path
@@ -29,11 +30,12 @@ def _skip(site: Site) -> str | None:
 def _run(site: Site) -> list[Finding]:
     level: Level = "error" if any_file(site.checkout, _CONFIGS) else "note"
     message = "the file is not as `rustfmt` writes it"
-    return [
+    found = [
         site.finding("rustfmt", _RULE, message, path, level=level, fixable=True)
         for path in site.paths_with(".rs")
         if _formatted(site, path) != (site.checkout / path).read_bytes()
     ]
+    return with_difference(site, found, _fix)
 
 
 def _formatted(site: Site, path: str) -> bytes:
