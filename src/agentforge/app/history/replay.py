@@ -206,8 +206,8 @@ def _runtime(
 
 def _tests_command(records: Sequence[At], blobs: _Overlay) -> str:
     """How the tests run, as the record says: what was found then is not looked for again."""
-    started = (event for _, _, event in records if isinstance(event, StageStarted) and event.material)
-    rows = (row for event in started if event.stage == "intake" for row in material_rows(blobs.get(event.material)))
+    started = (event.material for _, _, event in records if isinstance(event, StageStarted) and event.material)
+    rows = (row for material in started for row in material_rows(blobs.get(material)))
     return next((str(row.get("text")) for row in rows if row.get("name") == TESTS_RUN), "")
 
 
