@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _GOAL_CHARS = 300
 _TASK = ("the request, verbatim", "specification")
 """The sections that say what is wanted."""
-_SPARED = 5
+_SPARED = 8
 """Percent of the steps of a stage that only reads: the last that is likely to matter there costs more than it shows."""
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
