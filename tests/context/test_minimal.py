@@ -179,13 +179,3 @@ def test_text_of_the_repository_is_fenced_so_that_it_cannot_close_its_fence_and_
 
 def test_a_text_that_holds_the_mark_of_its_own_fence_gets_a_longer_one() -> None:
     assert wrap("a mark", nonce="mark").startswith("<untrusted markx>")
-
-
-def test_what_is_only_likely_leaves_a_part_of_the_step_free_that_what_was_asked_for_may_take() -> None:
-    text = "".join(f"value_{number} = compute(other, {number})\n" for number in range(1, 901))
-    whole = Want(first=1, last=900, focus=1)
-    for level, filled in ((Level.LIKELY, False), (Level.ASKED, True)):
-        view = view_of("a.py", text, [replace(whole, level=level)], digest="d")
-        step = build_step(replace(INPUTS, material=[view], situation=[], spared=5))
-        assert (step.tokens > counted_limit(TOTAL_LIMIT) * 96 // 100) is filled, level
-        assert step.tokens > counted_limit(TOTAL_LIMIT) * 90 // 100

@@ -41,7 +41,6 @@ class StepInputs:
         verification: {checks_passing, checks_failing, ready_for_completion, ...}.
         changed: files of the material that are not any more as the material has them.
         budget: tokens that the step may cost.
-        spared: percent of it that is not filled with what is only likely to matter.
     """
 
     system: str
@@ -53,7 +52,6 @@ class StepInputs:
     tools: tuple[ToolSchema, ...]
     changed: frozenset[str] = frozenset()
     budget: int = TOTAL_LIMIT
-    spared: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +100,7 @@ def build_step(inputs: StepInputs) -> StepContext:
     front = _front(inputs, room=counted - fixed - TOKEN_BUDGET["recent_actions"] - TOKEN_BUDGET["verification_status"])
     heading = f"{frame}\n# current_state\n"
     tail = fill(
-        (*inputs.situation, *_spilled(inputs, front)),
-        room=counted - fixed - changing - front.tokens,
-        above=front,
-        spared=counted * inputs.spared // 100,
+        (*inputs.situation, *_spilled(inputs, front)), room=counted - fixed - changing - front.tokens, above=front
     )
     messages = (
         Message(role="system", parts=(Text(text=system, stable=True),)),

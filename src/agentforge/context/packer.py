@@ -72,14 +72,12 @@ def fill(
     least: Level = Level.SKETCH,
     last: int | None = None,
     above: PackedPage | None = None,
-    spared: int = 0,
 ) -> PackedPage:
     """Fill a page.
 
     Args:
         room: tokens.
         last: the last order of that level that may stand on it; None = all of them.
-        spared: tokens of the room that nothing may take which is only likely to matter.
         least: the last level that may stand on the page; what matters less is left to the page that follows.
         above: the page that stands before this one: its lines are not repeated. None = another page follows, and what is
             cut here goes on there.
@@ -93,10 +91,7 @@ def fill(
         ),
         key=lambda demand: (demand.level, demand.order),
     )
-    for (level, _), group in groupby(demands, key=lambda demand: (demand.level, demand.order)):
-        if level >= Level.LIKELY:
-            filling.spare(spared)
-            spared = 0
+    for _, group in groupby(demands, key=lambda demand: (demand.level, demand.order)):
         filling.serve(list(group))
     return filling.page()
 
@@ -178,10 +173,6 @@ class _Filling:
         for served, (_, number) in enumerate(waiting):
             fair = self._room // (len(waiting) - served)
             self._show(group[number], min(fair, bounds[number]))
-
-    def spare(self, tokens: int) -> None:
-        """Take tokens away from what is served from now on."""
-        self._room = max(0, self._room - tokens)
 
     def cost(self, demand: _Demand) -> int:
         """What showing a demand whole would cost beyond what is shown."""

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from agentforge.guest import GuestChoice
 
 _GOAL_CHARS = 300
-_SPARED = 5
-"""Percent of the steps of a stage that only reads: the last that is likely to matter there costs more than it shows."""
 _BESIDE_CODE, _LINE = 4000, 12  # tokens
 _ROOM = "about {lines} lines of code a step; what you read beyond that takes the place of what you read before"
 _INTO_A_NEW_FILE = "its tests were accepted and stay as they are: write more of them into a new test file"
@@ -222,7 +220,6 @@ def _context(
             ),
             changed=_changed_since(pieces, runtime.worktree),
             budget=runtime.step_tokens,
-            spared=_SPARED if stage.writes == "none" else 0,
         )
     )
 
