@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.config.paths import config_dir
+
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -26,6 +28,11 @@ def test_a_newcomer_who_types_what_stands_there_finishes(page: str, tmp_path: Pa
         "LANG": "C.UTF-8",
         **people,
     }
+    settings = config_dir(environ) / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(
+        '[test.env]\nPYTEST_DISABLE_PLUGIN_AUTOLOAD = "1"\n'
+    )  # a newcomer has none of those that lie here
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     said = done.stdout + done.stderr
