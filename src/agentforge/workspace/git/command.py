@@ -32,6 +32,8 @@ _FIXED = {
     "core.attributesFile": "/dev/null",
     "core.splitIndex": "false",
     "core.sparseCheckout": "false",
+    "core.trustctime": "true",  # size and time of a file are anybody's to set
+    "core.checkStat": "default",
     "safe.bareRepository": "explicit",
     "protocol.allow": "never",
     "protocol.ext.allow": "never",
