@@ -151,8 +151,10 @@ def plan_from(start: str, project: ProjectFiles) -> TestPlan:
 
 def is_python_test(name: str) -> bool:
     """Whether a repository path looks like a Python test file by pytest's and unittest's default names."""
+    if not name.endswith(".py"):  # most of 50,000 names
+        return False
     stem = name.rpartition("/")[2]
-    return stem.endswith(".py") and (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
+    return (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
 
 
 def _pytest_config(repo: Path, names: Sequence[str]) -> str:
@@ -183,11 +185,11 @@ def _written_paths(repo: Path, names: Sequence[str]) -> tuple[tuple[str, ...], s
 
     Only paths that reach most of the test files are the suite; others are the benchmarks, the smoke tests or the like.
     """
-    tests = [name for name in names if _may_be_test(name)]
     found: dict[str, list[str]] = {}
     for one in written_commands(repo, names):
         if one.runner == "pytest":
             found.setdefault(one.file, []).extend(one.paths)
+    tests = [name for name in names if _may_be_test(name)] if found else []
     for file, paths in found.items():
         reached = [name for name in tests if any(name == path or name.startswith(f"{path}/") for path in paths)]
         if reached and len(reached) * 2 >= len(tests):
