@@ -59,6 +59,25 @@ _IS_SECRET, _IS_NO_SECRET = _any_of(_SECRET_NAMES), _any_of(_NO_SECRET)
 _IS_KEY_FILE, _IS_SOURCE = _any_of(_KEY_FILES), frozenset(_SOURCES)
 
 
+_FAMOUS = frozenset(
+    {name.rpartition("/")[2] for name in (*NEVER, *ONLY_BY_NAME, *SECRET_FOLDERS, *_SECRET_NAMES) if "*" not in name}
+)
+_FAMOUS_STARTS = tuple(name.partition("*")[0] for name in _SECRET_NAMES if not name.startswith("*") and "*" in name)
+_FAMOUS_ENDS = tuple(name[1:] for name in (*_SECRET_NAMES, *_KEY_FILES) if name.startswith("*"))
+
+
+def is_ordinary(name: str) -> bool:
+    """Whether a file of this name is neither masked nor protected, wherever it lies; the quick answer for most of them."""
+    lower = name.casefold()
+    return not (
+        lower in _FAMOUS
+        or lower.startswith(_FAMOUS_STARTS)
+        or lower.endswith(_FAMOUS_ENDS)
+        or lower != name.lower()
+        or (lower.startswith(".") and any(mark in lower for mark in "*?["))
+    )
+
+
 def is_secret(path: str) -> bool:
     """Whether a file, or a folder above it, is named as secrets are; a pattern counts by what it may match."""
     parts = [part for part in path.split("/") if part]

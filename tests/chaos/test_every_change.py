@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,11 @@ def test_a_fault_at_a_change_loses_nothing(trial: Trial, mode: Mode) -> None:
     at, change = next((at, change) for _, at, change in points(trial, [mode], each=1))
     failures = [f"{change}: {told}" for told in tried(trial, mode, at)]
     assert failures == []
+
+
+def test_a_ref_for_whose_folder_there_is_no_room_is_told_as_a_full_disk(tmp_path: Path) -> None:
+    with Trial(tmp_path.resolve() / "trial", SCENARIOS["bundle"]) as trial:
+        at = 1 + next(
+            number for number, change in enumerate(trial.changes) if change == "mkdir repo/.git/refs/agentforge/bundles"
+        )
+        assert list(tried(trial, Mode.FULL, at)) == []

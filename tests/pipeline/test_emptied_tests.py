@@ -11,6 +11,7 @@ import pytest
 
 from agentforge.pipeline.facts.measurements import _take_away_emptied
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.workspace_guard import Guard
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_what_is_left_empty(tmp_path: Path, path: str, before: str | None, left:
     (repo / path).write_text(left)
     opened = Git.open(repo)
     state: Any = SimpleNamespace(work=SimpleNamespace(trees={"baseline": opened.tree_of("HEAD")}))
-    runtime: Any = SimpleNamespace(git=opened, worktree=repo, scratch=tmp_path)
+    guard = Guard(opened, repo, index=tmp_path / "index")
+    runtime: Any = SimpleNamespace(git=opened, worktree=repo, scratch=tmp_path, guard=guard)
     assert _take_away_emptied(state, runtime) is gone
     assert (repo / path).exists() is not gone

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tracemalloc
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ import pytest
 from agentforge.app.proof.verification import views_of
 from agentforge.canonical import canonical_bytes, digest_value
 from agentforge.errors import IntegrityError
+from agentforge.proof.anchors import read_note
 from agentforge.proof.bundle import read_bundle, write_bundle
 from agentforge.proof.chain import LOG
 from agentforge.proof.envelope import Signer, read_envelopes, seal, write_envelopes
+from agentforge.proof.files import FolderFiles
 from agentforge.proof.run import Surroundings, verify_run
 from tests.support.forged_logs import chained
 from tests.support.world import World, own_settings
@@ -212,6 +215,36 @@ def test_the_views_of_a_killed_run_may_lag_behind_and_are_what_the_log_said_then
         assert (done.code, checks(done)["views"]) == (0, True), done.out
         (folder / "state.yaml").write_bytes(earlier["state.yaml"] + b"behind: true\n")
         assert golden.world.run("verify", str(folder)).code == 9
+
+
+def test_what_a_killed_writer_moved_aside_and_did_not_record_yet_belongs_to_the_run(
+    golden: Golden, tmp_path: Path
+) -> None:
+    _killed(golden, tmp_path / "killed", views_after=1)
+    killed, records = dict(FolderFiles(tmp_path / "killed")), golden.files[LOG].count(b"\n")
+    for files, number, belongs in (
+        (killed, records + 1, True),
+        (killed, records, False),
+        (killed, records + 2, False),
+        (golden.files, records + 1, False),
+    ):
+        aside = {f"quarantine/record-{number:06d}-fence-0002": b'{"at":"2026-'}
+        report, _ = verify_run({**files, **aside}, Surroundings(rebuild=views_of))
+        assert [check.ok for check in report.checks if check.name == "files"] == [belongs]
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_note_whose_envelopes_no_record_names_yet_belongs_to_a_run_that_goes_on(
+    golden: Golden, is_right: bool
+) -> None:
+    lines = golden.files[LOG].splitlines(keepends=True)
+    kinds = [json.loads(line)["type"] for line in lines]
+    made = next(json.loads(line)["data"] for line in lines if json.loads(line)["type"] == "Delivered")
+    text = golden.world.git("notes", "--ref=agentforge", "show", str(made["commit"]))
+    note = read_note(text) if is_right else replace(read_note(text), tree="0" * 40)
+    files = {**golden.files, LOG: b"".join(lines[: kinds.index("Attested")])}
+    report, _ = verify_run(files, Surroundings(note=note))
+    assert [check.ok for check in report.checks if check.name == "note"] == [is_right]
 
 
 def test_an_attestation_that_was_taken_out_is_missed(golden: Golden) -> None:

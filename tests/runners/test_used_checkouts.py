@@ -11,6 +11,7 @@ import pytest
 
 from agentforge.suite.used_checkouts import Shelf, UsedCheckout, age
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.protection.reconciliation import Looks, scan
 
 _FEW = 10
@@ -199,3 +200,17 @@ def test_two_checkouts_are_left_and_no_more(git: Git, tmp_path: Path) -> None:
         shelf.clear()
     assert {path.name for path in (tmp_path / "left").iterdir()} == {"0-0", "0-1"}
     assert not list(tmp_path.glob("[12]-*"))
+
+
+def test_a_secret_that_a_run_put_beside_a_moved_folder_is_seen(git: Git, tmp_path: Path) -> None:
+    """What is known of the protected places of a checkout goes with its folders, and no further."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    shelf, base = Shelf(fewest=_FEW), git.tree_of("HEAD")
+    (git.top / "lib/part_1/deep/.env").write_text("KEY=1\n")
+    tree = git.dirty_snapshot(tmp_path / "index")
+    used = shelf.check_out(git, base, first)
+    assert used is not None
+    assert not protected_paths_of(first / "tree").look().masked
+    assert shelf.put_back(used)
+    assert shelf.check_out(git, tree, second) is not None
+    assert set(protected_paths_of(second / "tree").look().masked) == {"lib/part_1/deep/.env"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentforge.workspace.code.codemap import definitions, find, outline, rank, source_of
+from agentforge.workspace.code.pointed_places import holding
 from agentforge.workspace.code.relevance import is_test_path
 from agentforge.workspace.code.stems import stem, words
 
@@ -368,3 +369,21 @@ def test_generated_files_are_no_candidates(tmp_path: Path) -> None:
         },
     )
     assert [one.path for one in rank(tmp_path, ["parse"]) if one.symbols] == ["lib/parse.js"]
+
+
+@pytest.mark.parametrize("names", [[], ["src/Retry.py", "a/b/retry_it.py", "c.py"], ["İretry.py", "x.py", "RETRY"]])
+def test_words_are_found_in_all_paths_as_in_each(names: list[str]) -> None:
+    stems = ["retry", "a/", "py", "nothing"]
+    assert holding(names, stems) == {name for name in names if any(one in name.lower() for one in stems)}
+
+
+def test_a_phrase_is_found_where_its_words_are_only_looked_for_in_files_that_hold_them(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"other_{number}.py").write_text(f"value_{number} = 'nothing of it'\n")
+    (tmp_path / "one.py").write_text('"""Othello World of it."""\n')
+    (tmp_path / "two.py").write_text("x = 1\nraise ValueError('cannot parse header of it')\n")
+    found = rank(tmp_path, [], text='it says "Hello World" and "cannot parse header"')
+    assert {one.path: one.lines for one in found if one.lines} == {"two.py": (2,)}
+    (tmp_path / "one.py").write_text('"""Oh\nSayHello World of it."""\n')
+    found = rank(tmp_path, [], text='it says "Hello World" and "cannot parse header"')
+    assert {one.path: one.lines for one in found if one.lines} == {"one.py": (2,), "two.py": (2,)}

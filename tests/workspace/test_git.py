@@ -253,6 +253,13 @@ class TestSnapshots:
             assert git.list_files(tree) == [".gitignore", "a.txt", "new.txt", "src dir/ñ.py", "tracked.log"]
             assert [change.path for change in git.changed("HEAD", tree)] == ["new.txt"]
 
+    @pytest.mark.parametrize("setting", [("core.trustctime", "false"), ("core.checkStat", "minimal")])
+    def test_a_repository_cannot_have_git_look_at_less_than_all_of_a_file(
+        self, git: Git, repository: Path, as_user: AsUser, setting: tuple[str, str]
+    ) -> None:
+        as_user(repository, "config", *setting)
+        assert git.command.line("config", setting[0]) in ("true", "default")
+
     def test_a_submodule_stays_what_it_is(self, git: Git, repository: Path, tmp_path: Path, as_user: AsUser) -> None:
         other = tmp_path / "other"
         other.mkdir()

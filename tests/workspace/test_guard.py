@@ -12,6 +12,7 @@ import pytest
 from agentforge.safety.policy.scope import WriteScope
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
+from agentforge.workspace.git.tree_snapshot import FEWEST_FILES
 from agentforge.workspace.processes.process import Completed, run
 from agentforge.workspace.protection.reconciliation import Settled
 from agentforge.workspace.protection.workspace_guard import Guard
@@ -33,9 +34,13 @@ Do = Callable[[str], Settled | None]
 
 
 class Place:
-    """A worktree with a guard, and commands that run in it."""
+    """A worktree with a guard, and commands that run in it.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        fewest: files from which on the guard asks the kernel what was touched.
+    """
+
+    def __init__(self, folder: Path, fewest: int) -> None:
         repo = folder / "repo"
         for name, text in FILES.items():
             (repo / name).parent.mkdir(parents=True, exist_ok=True)
@@ -49,8 +54,9 @@ class Place:
         self.root = folder / "work"
         self.git.add_worktree(self.root, "HEAD")
         self.index = folder / "index"
-        self.guard = Guard(self.git, self.root, index=self.index)
+        self.guard = Guard(self.git, self.root, index=self.index, fewest=fewest)
         self.before = self.guard.tree()
+        assert self.guard.tree() == self.before
 
     def do(self, command: str) -> Settled | None:
         return self.watched(lambda: self.run(command))[1]
@@ -77,9 +83,9 @@ class Place:
         return sorted(path for path in found if path != ".git")
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path.resolve())
+@pytest.fixture(params=[FEWEST_FILES, 0], ids=["small", "large"])
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
+    return Place(tmp_path.resolve(), request.param)
 
 
 def shown(settled: Settled | None) -> tuple[dict[str, str], dict[str, str]]:

@@ -43,8 +43,8 @@ def test_folders_that_git_ignores_are_not_looked_into_again(
 
     scan = reconciliation.scan
 
-    def counted(root: Path, *, without: frozenset[str] = frozenset()) -> reconciliation.Looks:
-        looks = scan(root, without=without)
+    def counted(root: Path, *, without: frozenset[str] = frozenset(), followed: None = None) -> reconciliation.Looks:
+        looks = scan(root, without=without, followed=followed)
         seen.append(set(looks))
         return looks
 

@@ -13,6 +13,7 @@ from agentforge.proof.files import Files
 from agentforge.proof.report import Check, told
 
 _BLOB = re.compile(r"blobs/([0-9a-f]{2})/([0-9a-f]{62})(\.z)?")
+_ASIDE = re.compile(r"quarantine/record-(\d{6,})-fence-\d+", re.ASCII)
 LEASE = "lease"
 _UNSEALED = {"boot_id", "fence", "host", "pid", "process_start", "released", "since"}
 """What a lease of an old version holds: no digest of itself."""
@@ -102,13 +103,17 @@ def _is_as_written(files: Files, digest: str, content: bytes) -> bool:
     return files.get(blob_path(digest, deflated=data is not content)) == data
 
 
-def files_check(files: Files, *, known: Set[str], quarantined: Mapping[str, str], ended_well: bool) -> Check:
+def files_check(
+    files: Files, *, known: Set[str], quarantined: Mapping[str, str], records: int, ended_well: bool
+) -> Check:
     """Check that the folder holds what a run holds and nothing else.
 
     Args:
         known: paths of the log and the views.
         quarantined: digest ("" = unknown) of each file that was moved aside when the log was opened again.
-        ended_well: False = a process drives the run or died: temporary files may be there.
+        records: number of the log's records.
+        ended_well: False = a process drives the run or died: temporary files may be there, and what was moved aside for a record
+            that was not written then. Who goes on with the run records it.
     """
     problems = [f"{name} is missing" for name in sorted(quarantined) if name not in files]
     for name in files:
@@ -116,9 +121,17 @@ def files_check(files: Files, *, known: Set[str], quarantined: Mapping[str, str]
             wanted = quarantined[name]
             if wanted and digest_bytes(files[name]) != wanted:
                 problems.append(f"{name} was altered")
-        elif not (name in known or name == LEASE or _BLOB.fullmatch(name) or (not ended_well and ".tmp" in name)):
+        elif not ended_well and (".tmp" in name or _is_unrecorded(name, records)):
+            continue
+        elif not (name in known or name == LEASE or _BLOB.fullmatch(name)):
             problems.append(f"{name} does not belong to a run")
     return told("files", problems, held=f"{len(files)} files, each accounted for")
+
+
+def _is_unrecorded(name: str, records: int) -> bool:
+    """Whether a file was moved aside for the record behind the last one."""
+    found = _ASIDE.fullmatch(name)
+    return found is not None and int(found[1]) == records + 1
 
 
 def lease_check(files: Files, *, fence: int) -> tuple[Check, bool]:

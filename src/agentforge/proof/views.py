@@ -53,7 +53,11 @@ def views_checks(
     other = str(mark.get(WRITER, views_writer())) != views_writer()
     found = _found(files, written) if other else {}
     belonging = files_check(
-        files, known={LOG, MARK, *wanted, *found}, quarantined=written.quarantined, ended_well=written.ended_well
+        files,
+        known={LOG, MARK, *wanted, *found},
+        quarantined=written.quarantined,
+        records=len(written.hashes),
+        ended_well=written.ended_well,
     )
     if not written.ended_well:
         if earlier is not None and not other:

@@ -19,7 +19,8 @@ from pathlib import Path
 from agentforge.errors import AgentForgeError
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.worktree import FEWEST_FILES, is_large
+from agentforge.workspace.git.tree_snapshot import FEWEST_FILES, is_large
+from agentforge.workspace.protection.protected_paths import protected_paths_of
 from agentforge.workspace.protection.reconciliation import Look, Looks, is_folder, is_link, look_closely, scan
 
 _MOST_KEPT = 2
@@ -197,6 +198,7 @@ def _made_equal(used: UsedCheckout, git: Git, tree: str, folder: Path) -> Looks 
         known, other = _drop_touched(used.folder / "tree", used)
         _moved(used.folder / "tree", folder / "tree", known=used.looks, prefix="")
         (used.folder / "index").rename(folder / "index")
+        protected_paths_of((folder / "tree").resolve()).moved_from((used.folder / "tree").resolve())
         git.materialise(tree, folder / "tree", index=folder / "index")
         if used.young:  # all of it got other times
             return scan(folder / "tree", closely=True)

@@ -87,7 +87,8 @@ def _commands(repo: Path, names: Sequence[str]) -> Iterator[tuple[str, list[str]
         project = read_toml(repo / "pyproject.toml")
         for way in _TASKS:
             yield from (("pyproject.toml", words) for words in _strings(_below(project, way)))
-    workflows = sorted(name for name in names if re.fullmatch(r"\.github/workflows/[^/]+\.ya?ml", name))
+    steering = (name for name in names if name.startswith(".github/workflows/"))
+    workflows = sorted(name for name in steering if re.fullmatch(r"\.github/workflows/[^/]+\.ya?ml", name))
     for name in (*_MAKEFILES, *workflows, *_CI):
         if name in names:
             yield from ((name, _words(line)) for line in _joined(_text(repo / name)).splitlines() if "test" in line)

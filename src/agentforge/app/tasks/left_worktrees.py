@@ -18,7 +18,8 @@ from agentforge.store.log.reader import load_state
 from agentforge.store.log.records import utc_now
 from agentforge.store.tasks.folders import tasks_folder
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.worktree import FEWEST_FILES, Worktree, is_large, take_over
+from agentforge.workspace.git.tree_snapshot import FEWEST_FILES, is_large
+from agentforge.workspace.git.worktree import Worktree, take_over
 
 
 def taken_over(state: RunState, git: Git, *, fewest: int = FEWEST_FILES) -> bool:

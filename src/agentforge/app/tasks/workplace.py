@@ -45,9 +45,11 @@ def ready_worktree(state: RunState, runtime: Runtime, folder: Path) -> None:
     replace_file(unfinished, b"")
     if place.exists():
         git.remove_worktree(place)
+    tree = state.work.trees.get("work")
     if not taken_over(state, git):
         git.add_worktree(place, state.identity.base_commit)
-    tree = state.work.trees.get("work")
+    elif not tree:
+        runtime.guard.stands(git.tree_of(state.identity.base_commit))
     if tree:
         ensure_tree(tree, git, state, folder=folder, blobs=runtime.blobs)
         git.reset_files(place, tree, index=scratch_of(place) / "index")

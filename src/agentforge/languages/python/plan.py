@@ -160,6 +160,7 @@ def plan_from(start: str, project: ProjectFiles) -> TestPlan:
 
 
 def is_python_test(name: str) -> bool:
+<<<<<<< HEAD
     """Whether a repository path looks like a Python test file by the names that pytest, unittest and nose look for."""
     stem = name.rpartition("/")[2]
     usual = stem.startswith(("test", "Test")) or stem.endswith("_test.py")
@@ -185,6 +186,13 @@ def _other_patterns(repo: Path, names: Sequence[str]) -> tuple[str, ...]:
         name for name in files[:_READ_LIMIT] if (repo / name).is_file() and defines_tests((repo / name).read_bytes())
     ]
     return tuple(dict.fromkeys(_OTHER_NAMES.sub(r"\1*.py", PurePosixPath(name).name) for name in found))
+=======
+    """Whether a repository path looks like a Python test file by pytest's and unittest's default names."""
+    if not name.endswith(".py"):  # most of 50,000 names
+        return False
+    stem = name.rpartition("/")[2]
+    return (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
+>>>>>>> large
 
 
 def _pytest_config(repo: Path, names: Sequence[str]) -> str:
@@ -215,11 +223,11 @@ def _written_paths(repo: Path, names: Sequence[str]) -> tuple[tuple[str, ...], s
 
     Only paths that reach most of the test files are the suite; others are the benchmarks, the smoke tests or the like.
     """
-    tests = [name for name in names if _may_be_test(name)]
     found: dict[str, list[str]] = {}
     for one in written_commands(repo, names):
         if one.runner == "pytest":
             found.setdefault(one.file, []).extend(one.paths)
+    tests = [name for name in names if _may_be_test(name)] if found else []
     for file, paths in found.items():
         reached = [name for name in tests if any(name == path or name.startswith(f"{path}/") for path in paths)]
         if reached and len(reached) * 2 >= len(tests):

@@ -62,7 +62,8 @@ def starred(path: str, *, present: Collection[str], roots: Iterable[str], read: 
 
 
 def _folders(present: Collection[str], roots: Iterable[str]) -> tuple[str, ...]:
-    known = [root for root in _SOURCES if any(path.startswith(f"{root}/") for path in present)]
+    tops = {path.partition("/")[0] for path in present if "/" in path}
+    known = [root for root in _SOURCES if root in tops]
     return tuple(dict.fromkeys(["" if one in (".", "") else one.strip("/") for one in roots] + known))
 
 

@@ -123,13 +123,15 @@ def baseline_piece(state: RunState) -> Piece:
 
 def _candidates(words: str, runtime: Runtime) -> list[Section]:
     """Files and definitions that most likely matter, a map of all the others, and source as far as there is room."""
-    terms = terms_of(words)
-    found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES)
+    terms, tree = terms_of(words), runtime.guard.known()
+    found = rank(runtime.worktree, terms, text=words, limit=_CANDIDATES, tree=tree)
     sources, tests = ([item for item in found if item.is_test == told] for told in (False, True))
     likely = bodies(runtime.worktree, sources)
     drawn = Piece(
         name="map of the sources (the likeliest first; each definition with its line, members in brackets)",
-        text=sketch(runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100, likely=_likely(likely)),
+        text=sketch(
+            runtime.worktree, sources, room=runtime.step_tokens * _MAP_SHARE // 100, likely=_likely(likely), tree=tree
+        ),
         level=Level.LIKELY,
         foreign=True,
         ends=True,

@@ -148,7 +148,7 @@ def _red(state: RunState, draft: Json, runtime: Runtime) -> Measured:
 def _take_away_emptied(state: RunState, runtime: Runtime) -> bool:
     """Remove the test files of which RED left nothing, as none of its tools can; tells whether there were any."""
     found = False
-    for change in runtime.git.changed(_base(state), _snapshot(runtime)):
+    for change in runtime.git.changed(_base(state), runtime.guard.known() or _snapshot(runtime)):
         file = runtime.worktree / change.path
         if not is_test_path(change.path) or not file.is_file() or file.is_symlink() or file.read_bytes().strip():
             continue
@@ -342,6 +342,8 @@ def _base(state: RunState) -> str:
 
 
 def _snapshot(runtime: Runtime) -> str:
+    """What git finds when it looks at every file; what the guard was told of is recorded before, whatever its times say."""
+    runtime.guard.known()
     return runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
 
 

@@ -78,5 +78,5 @@ def _ground(state: RunState, stage: Stage, runtime: Runtime) -> RepairContext:
     """RED's tests are looked at as they stand in the workspace, everything else at the base commit."""
     if stage.writes != "tests":
         return RepairContext(state, runtime.git, state.identity.base_commit)
-    tree = runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
+    tree = runtime.guard.known() or runtime.git.snapshot(runtime.worktree, index=runtime.scratch / "index")
     return RepairContext(state, runtime.git, tree)

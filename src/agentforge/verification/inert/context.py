@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Literal
 
 from agentforge.verification.inert.python import Readers, reads
@@ -71,10 +70,10 @@ def _roots(files: frozenset[str]) -> frozenset[str]:
 def _root_names(files: frozenset[str]) -> Iterator[str]:
     for path in files:
         if is_python(path):
-            parts = PurePosixPath(path).with_suffix("").parts
-            yield parts[0]
-            if parts[0] in ("src", "lib", "python") and len(parts) > 1:
-                yield parts[1]
+            first, *below = path.split("/", 2)
+            yield first if below else first.removesuffix(".py")
+            if below and first in ("src", "lib", "python"):
+                yield below[0] if len(below) > 1 else below[0].removesuffix(".py")
 
 
 def is_python(path: str) -> bool:

@@ -11,14 +11,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from agentforge.frozen import dataclass
+from agentforge.workspace.code.pointed_places import holding, pointed_places
 from agentforge.workspace.code.special_methods import BUILT_IN, special_methods
 from agentforge.workspace.code.stems import PARTS, REMEMBERED, SHORTEST, stem, words
 from agentforge.workspace.code.symbols import Symbol, language_of, of_product, outline_of, read_source
 from agentforge.workspace.files import search
 from agentforge.workspace.files.generated import is_generated, looks_generated
-from agentforge.workspace.files.pointers import Pointers, pointers_of
+from agentforge.workspace.files.pointers import pointers_of
 
 _MOST_TERMS = 48
+_MOST_NAMES = 1 << 17
+"""Paths of which it is remembered whether they are tests: a stage asks of all paths of a repository, several times."""
 _MOST_TEXT = 20_000  # letters of a request that are read
 _PARSED = 48  # files whose definitions are read; the others are ranked by path and content alone
 _MOST_SYMBOLS = 24
@@ -35,10 +38,8 @@ _DEFINES = 1.5  # the least that a spelled name weighs where it is defined: what
 _RUNS = 3.0  # a method of a spelled class that what the request writes runs
 _INSIDE = 0.4  # a word inside a definition, against one in its name
 _POINTED = 30.0  # a line that the request names or quotes
-_MOST_ALIKE = 4  # files of one name; more say nothing
-_MOST_QUOTED = 12  # places of one quoted text; more say nothing
+_LINES = 40  # of a file that are searched for words
 _INNER = 5  # letters of a stem that is recognised inside a longer word
-_README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _IMPORT = re.compile(r"\s*(?:import|from|use|require)\b")
 _COMMENT = re.compile(r"\s*(?:#(?!!|\[)|//|/\*|\*(?:\s|/|$))")
 _COMMON = (
@@ -97,28 +98,30 @@ class _Query:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -> list[RelevantFile]:
+def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12, tree: str = "") -> list[RelevantFile]:
     """Rank the files of a workspace by the words of a request; generated and vendored files are left out.
 
     Args:
         terms: words, identifiers (`parse_args`, `Circle.area`) or paths; very common words are left out.
         text: the request itself: names, files with lines, options and quoted texts are read from it.
         limit: candidates of each sort: at most so many files, followed by at most so many test files.
+        tree: that the workspace is known to hold, "" = not known.
     """
     pointers = pointers_of(text)
     words_of_text = re.findall(r"[A-Za-z_]\w+", text[:_MOST_TEXT])
     query = _query([*(".".join(name) for name in pointers.names), *terms, *words_of_text], pointers.names)
-    names = [name for name in search.files(root) if not is_generated(name)]
-    pointed = _pointed(root, text[:_MOST_TEXT], pointers, names)
+    names = _own_files(root, tree) if tree else _listed(root, tree)
+    content, full = _content(root, query) if query.stems else ({}, frozenset())
+    where = _files_with(pointers.phrases, query, content, full)
+    pointed = pointed_places(root, text[:_MOST_TEXT], pointers, names, where=where)
     if not query.stems and not pointed:
         return []
-    content = _content(root, query) if query.stems else {}
     query = replace(query, weights=_weights(query, content, len(names)), special=special_methods(text[:_MOST_TEXT]))
-    held = [name for name in names if name in content or any(one in name.lower() for one in query.stems)]
+    held = holding(names, query.stems) | (content.keys() & set(names))
     scores = defaultdict(float, {name: _file_score(name, content.get(name), query) for name in held})
     for name, places in pointed.items():
         scores[name] += _POINTED * sum(places.values())
-    likely = sorted((name for name in names if scores[name] > 0), key=lambda name: (-scores[name], name))
+    likely = sorted((name for name, score in scores.items() if score > 0), key=lambda name: (-scores[name], name))
     sources = [name for name in likely if not is_test_path(name)]
     tests = [name for name in likely if is_test_path(name)]
     ranked: list[RelevantFile] = []
@@ -129,37 +132,20 @@ def rank(root: Path, terms: Sequence[str], *, text: str = "", limit: int = 12) -
     return ranked
 
 
-def _pointed(root: Path, text: str, pointers: Pointers, names: Sequence[str]) -> dict[str, dict[int, float]]:
-    """The lines of files that the request points at or quotes, and how sure that is; line 0 is the file as a whole."""
-    found: dict[str, dict[int, float]] = defaultdict(dict)
-    for end, line in pointers.files:
-        parts = end.replace("\\", "/").lstrip("/").split("/")
-        for start in range(len(parts)):  # the path of somebody else's machine ends like ours
-            tail = "/".join(parts[start:])
-            fitting = [name for name in names if name == tail or name.endswith(f"/{tail}")]
-            if fitting:
-                sure = 1.0 if len(parts) == 1 or start < len(parts) - 1 else 0.5
-                found_here = fitting[:_MOST_ALIKE] if len(fitting) <= _MOST_ALIKE else ()
-                for name in found_here:
-                    found[name][line] = sure / len(fitting)
-                break
-    if readme := next((name for name in names if _README.fullmatch(name)), ""):
-        found.update({readme: {0: 1.0}} if re.search(r"\bREADME\b", text) and readme not in found else {})
-    if pointers.phrases:
-        known, hits = set(names), defaultdict(set)
-        for path, line, phrase in search.phrases(root, pointers.phrases):
-            if path in known and language_of(path):
-                hits[phrase].add((path, line))
-        for places in hits.values():
-            for path, line in places if len(places) <= _MOST_QUOTED else ():
-                found[path][line] = max(found[path].get(line, 0.0), 1.0 / len({one for one, _ in places}))
-    return found
+@lru_cache(maxsize=2)
+def _own_files(root: Path, tree: str) -> list[str]:
+    return _listed(root, tree)
 
 
+def _listed(root: Path, tree: str) -> list[str]:
+    return [name for name in search.files(root, tree=tree) if not is_generated(name)]
+
+
+@lru_cache(maxsize=_MOST_NAMES)
 def is_test_path(path: str) -> bool:
     """Tell from its path whether a file belongs to the tests."""
-    *folders, name = path.lower().rstrip("/").split("/")
-    if not _TEST_FOLDERS.isdisjoint(folders):
+    folder, _, name = path.lower().rstrip("/").rpartition("/")
+    if folder and _is_of_tests(folder):
         return True
     plain, _, ending = name.partition(".")
     if ending in _SCRIPTS and (plain == "test" or plain.startswith("test-") or plain.endswith("-test")):
@@ -174,6 +160,11 @@ def is_test_path(path: str) -> bool:
         or name in ("tests.rs", "tests.py")
         or path.endswith((*_JAVA_TESTS, *_OTHER_TESTS))
     )
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_of_tests(folder: str) -> bool:
+    return not _TEST_FOLDERS.isdisjoint(folder.split("/"))
 
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "spec", "specs", "__tests__"})
@@ -197,15 +188,33 @@ def _query(terms: Sequence[str], names: Sequence[tuple[str, ...]]) -> _Query:
     return _Query(stems=tuple(stems)[:_MOST_TERMS], exact=frozenset(exact), names=tuple(names))
 
 
-def _content(root: Path, query: _Query) -> Mapping[str, Counter[str]]:
-    """How often each stem, and each exact identifier, stands in each file."""
+def _content(root: Path, query: _Query) -> tuple[Mapping[str, Counter[str]], frozenset[str]]:
+    """How often each stem, and each exact identifier, stands in each file; and the files of which not all was looked at."""
     counted: dict[str, Counter[str]] = defaultdict(Counter)
+    seen: Counter[str] = Counter()
     wanted = frozenset(query.stems)
-    for path, identifier in search.identifiers(root, query.stems):
+    for path, identifier in search.identifiers(root, query.stems, per_file=_LINES):
+        seen[path] += 1
         counted[path].update(_hits(identifier, wanted))
         if identifier.lower() in query.exact:
             counted[path][f"={identifier.lower()}"] += 1
-    return counted
+    return counted, frozenset(path for path, count in seen.items() if count >= _LINES)
+
+
+def _files_with(
+    phrases: Sequence[str], query: _Query, content: Mapping[str, Counter[str]], full: frozenset[str]
+) -> frozenset[str] | None:
+    """The only files that can hold one of the phrases, by the words that were found in them; None = any."""
+    wanted, found = frozenset(query.stems), set(full)
+    for phrase in phrases:
+        tokens = re.findall(r"[A-Za-z0-9_]+\b(?=.)", phrase)  # the last one may go on, and end otherwise
+        sure = {
+            one for token in tokens for one in _hits(token, wanted) if len(one) >= _INNER
+        }  # found in longer words, too
+        if not sure:
+            return None
+        found.update(path for path, counts in content.items() if all(one in counts for one in sure))
+    return frozenset(found)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from agentforge.frozen import dataclass
@@ -31,15 +33,18 @@ class _Entry:
     fitting: tuple[int, ...] = ()
 
 
-def sketch(root: Path, ranked: Sequence[RelevantFile], *, room: int, likely: Iterable[Symbol] = ()) -> str:
+def sketch(
+    root: Path, ranked: Sequence[RelevantFile], *, room: int, likely: Iterable[Symbol] = (), tree: str = ""
+) -> str:
     """Draw the map: a line for each file, its path and `name line` of what it defines, members in brackets.
 
     Args:
         ranked: the files that likely matter, the best first; all other sources follow, the larger ones first.
         room: tokens that the text may cost.
         likely: definitions that likely matter, the best first; those that fit the request by their own words follow.
+        tree: that the workspace is known to hold, "" = not known.
     """
-    paths = _ordered(root, ranked)
+    paths = _ordered(root, ranked, tree)
     named, left = _named(paths, room)
     best: dict[str, list[Symbol]] = defaultdict(list)
     for symbol in (*likely, *(symbol for candidate in ranked for symbol in candidate.symbols)):
@@ -59,20 +64,34 @@ def sketch(root: Path, ranked: Sequence[RelevantFile], *, room: int, likely: Ite
     return "\n".join([*lines, *_folded(paths[len(named) :])])
 
 
-def _ordered(root: Path, ranked: Sequence[RelevantFile]) -> list[str]:
+def _ordered(root: Path, ranked: Sequence[RelevantFile], tree: str) -> list[str]:
     """The sources, the likeliest first, then by size; documentation and examples behind them; tests are no part of it."""
     first = [candidate.path for candidate in ranked if not candidate.is_test and language_of(candidate.path)]
     seen = set(first)
-    others = [path for path in search.files(root) if path not in seen and language_of(path) and not is_test_path(path)]
-    others = [path for path in others if not is_generated(path)]
-    sizes = {path: _size(root / path) for path in others}
+    sizes = _sources(root, tree)
+    others = [path for path in sizes if path not in seen]
     rest = sorted(others, key=lambda path: (-sizes[path], path))
     return sorted([*first, *rest], key=is_beside)
 
 
-def _size(path: Path) -> int:
+def _sources(root: Path, tree: str) -> Mapping[str, int]:
+    """The sizes of all sources that are no tests and were not generated."""
+    return _sources_of(root, tree) if tree else _sizes(root, tree)
+
+
+@lru_cache(maxsize=2)
+def _sources_of(root: Path, tree: str) -> Mapping[str, int]:
+    return _sizes(root, tree)
+
+
+def _sizes(root: Path, tree: str) -> Mapping[str, int]:
+    names = (name for name in search.files(root, tree=tree) if language_of(name))
+    return {name: _size(f"{root}/{name}") for name in names if not is_test_path(name) and not is_generated(name)}
+
+
+def _size(path: str) -> int:
     try:
-        return path.stat().st_size
+        return os.stat(path).st_size  # noqa: PTH116 # a Path for each of 50,000 files is slow
     except OSError:
         return 0
 

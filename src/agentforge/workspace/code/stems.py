@@ -34,6 +34,9 @@ PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 @lru_cache(maxsize=REMEMBERED)
 def words(identifier: str) -> tuple[str, ...]:
     """Split an identifier or a path at camel humps, underscores and signs into stems."""
+    folder, sign, name = identifier.rpartition("/")
+    if sign:
+        return (*words(folder), *words(name))  # many files lie in one folder
     return tuple(stem(part.lower()) for part in PARTS.findall(identifier))
 
 

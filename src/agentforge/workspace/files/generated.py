@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _FOLDERS = frozenset(
     {
@@ -36,8 +37,13 @@ _LONG_LINES = 300  # letters in a line on average, which no person writes
 
 def is_generated(path: str) -> bool:
     """Tell from its path whether a file is generated, vendored, locked or minified."""
-    *folders, name = path.split("/")
-    return name in _NAMES or path.endswith(_ENDS) or not _FOLDERS.isdisjoint(folders)
+    folder, _, name = path.rpartition("/")
+    return name in _NAMES or path.endswith(_ENDS) or (bool(folder) and _is_of_others(folder))
+
+
+@lru_cache(maxsize=1 << 13)
+def _is_of_others(folder: str) -> bool:
+    return not _FOLDERS.isdisjoint(folder.split("/"))
 
 
 def looks_generated(text: str) -> bool:

@@ -28,6 +28,7 @@ Engine = Literal["ripgrep", "python"]
 _TIMEOUT_S = 60
 _TROUBLE = 2  # ripgrep's exit code for an error
 _LONGEST_LINE = 400
+_MOST_NAMED = 500  # files that are named to ripgrep one by one
 _LARGEST_FILE = "10M"
 _LINE = re.compile(rb"(\d+)([:-])(.*)", re.DOTALL)
 _BASE = (
@@ -118,13 +119,27 @@ def grep(
     return SearchResult(matches=tuple(matches), stopped_at=None, engine="ripgrep")
 
 
-def files(root: Path, *, path: str = ".") -> list[str]:
-    """List the files that are not ignored, hidden ones included, sorted."""
+def files(root: Path, *, path: str = ".", tree: str = "") -> list[str]:
+    """List the files that are not ignored, hidden ones included, sorted.
+
+    Args:
+        tree: that the folder is known to hold: the list is made once for it. "" = not known.
+    """
+    return list(_files_of(root, path, tree)) if tree else _files(root, path)
+
+
+@lru_cache(maxsize=2)
+def _files_of(root: Path, path: str, _tree: str) -> tuple[str, ...]:
+    return tuple(_files(root, path))
+
+
+def _files(root: Path, path: str) -> list[str]:
     binary = ripgrep()
     if binary is None:
         return walk.files(root, path=path)
     data = b"".join(_lines(binary, ["--files", "--null", *_ignore_files(root, path), "--", _argument(path)], root=root))
-    return sorted(name.removeprefix("./") for name in os.fsdecode(data).split("\0") if name)
+    listed = f"\0{os.fsdecode(data)}".replace("\0./", "\0")  # in one piece: there may be 50,000
+    return sorted(filter(None, listed.split("\0")))
 
 
 def glob(root: Path, pattern: str, *, path: str = ".") -> list[str]:
@@ -179,12 +194,18 @@ def identifiers(root: Path, stems: Sequence[str], *, per_file: int = 40) -> Iter
             yield _path(name), identifier.rstrip(b"\r\n").decode("ascii", "replace")
 
 
-def phrases(root: Path, wanted: Sequence[str], *, per_file: int = 20) -> Iterator[tuple[str, int, str]]:
+def phrases(
+    root: Path, wanted: Sequence[str], *, per_file: int = 20, within: frozenset[str] | None = None
+) -> Iterator[tuple[str, int, str]]:
     """Yield (path, line, phrase) wherever one of the texts stands word for word on one line, in no order.
 
     Args:
         per_file: lines of one file that are looked at.
+        within: the only files that can hold one; None = any.
     """
+    if within is not None and not within:
+        return
+    places = sorted(within) if within is not None and len(within) <= _MOST_NAMED else ["."]
     binary = ripgrep()
     if binary is None:
         pattern = re.compile("|".join(map(re.escape, wanted)))
@@ -193,7 +214,7 @@ def phrases(root: Path, wanted: Sequence[str], *, per_file: int = 20) -> Iterato
         return
     options = ["--null", "--line-number", "--no-heading", "--with-filename", "--only-matching", "--fixed-strings"]
     options += [f"--max-count={per_file}", "--max-filesize=400K", *(f"--regexp={phrase}" for phrase in wanted)]
-    for raw in _lines(binary, [*options, "--", "./"], root=root):
+    for raw in _lines(binary, [*options, "--", *map(_argument, places)], root=root):
         match = _parse(raw)
         if match is not None:
             yield match.path, match.line, match.text

@@ -7,6 +7,7 @@ Waits for a lock file of a git that works at this moment, and removes one that a
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import re
 import time
@@ -25,6 +26,8 @@ _OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 _ROOM = "make room on the disk, then do the same again"
 _FULL = re.compile(rb"No space left on device|Disk quota exceeded|unable to write new index file|couldn't write '")
 
+_NO_FOLDER = re.compile(rb"unable to create directory for (/[^\n]+)")
+
 _FIXED = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -32,6 +35,8 @@ _FIXED = {
     "core.attributesFile": "/dev/null",
     "core.splitIndex": "false",
     "core.sparseCheckout": "false",
+    "core.trustctime": "true",  # size and time of a file are anybody's to set
+    "core.checkStat": "default",
     "safe.bareRepository": "explicit",
     "protocol.allow": "never",
     "protocol.ext.allow": "never",
@@ -154,7 +159,8 @@ class GitCommand:
         done = self.run(*arguments, at=at, stdin=stdin, extra=extra)
         if done.exit_code != 0:
             error = refused(arguments, done)
-            raise StorageError(error.message, hint=_ROOM) if _is_full(self.common_dir) else error
+            full = _is_full(self.common_dir) or _is_no_room_for_folder(done.stderr)
+            raise StorageError(error.message, hint=_ROOM) if full else error
         return done.output
 
     def line(self, *arguments: str, at: Checkout | None = None) -> str:
@@ -259,6 +265,17 @@ def refused(arguments: tuple[str, ...], done: Completed) -> RepositoryError:
     fatal = next((at for at, line in enumerate(words) if line.startswith("fatal:")), -3)  # what follows it is advice
     told = " | ".join(words[fatal:][:3])
     return RepositoryError(f"git {arguments[0]} failed ({done.exit_code}): {told or 'no message'}")
+
+
+def _is_no_room_for_folder(stderr: bytes) -> bool:
+    """Whether git could make no folder for a ref because there is no room: it does not say why, so it is tried again."""
+    named = _NO_FOLDER.search(stderr)
+    try:
+        if named is not None:
+            Path(os.fsdecode(named[1])).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        return exc.errno in (errno.ENOSPC, errno.EDQUOT)
+    return False
 
 
 def _is_full(folder: Path) -> bool:

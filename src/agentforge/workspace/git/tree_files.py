@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 
 from agentforge.workspace.git.command import GitCommand, is_object_id
 
 _KEPT = 6
+_FILE = re.compile(r"[0-7]+ blob [0-9a-f]+\t([^\0]+)\0")
+"""One entry of the list, its path in a group; submodules are no blobs."""
 
 
 class TreeFiles:
@@ -25,9 +28,8 @@ class TreeFiles:
         """
         found = self._kept.get(rev)
         if found is None:
-            listed = os.fsdecode(self._command.output("ls-tree", "-r", "-z", "--full-tree", rev)).split("\0")
-            entries = (entry.partition("\t") for entry in listed if entry)
-            found = sorted(path for head, _, path in entries if " blob " in head)
+            listed = os.fsdecode(self._command.output("ls-tree", "-r", "-z", "--full-tree", rev))
+            found = sorted(_FILE.findall(listed))
             if is_object_id(rev):
                 self._kept[rev] = found
         if len(self._kept) > _KEPT:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agentforge.errors import RepositoryError
@@ -24,8 +25,33 @@ JUNK = (
     ".agentforge-*.tmp",
 )
 
+FEWEST_FILES = 5_000
+"""With fewer files it costs little to look at all of them, or to write them anew."""
+_ENTRY_BYTES = 72
+"""An entry of git's index takes at least so many."""
+_MOST_NAMES = 2_000
+"""Of more names git looks at everything in one call."""
+_STEERING = (".gitattributes", ".gitignore", ".gitmodules")
 
-def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> str:
+
+def is_large(index: Path, *, fewest: int = FEWEST_FILES) -> bool:
+    """Whether an index may tell of so many files; a small one cannot."""
+    return index.is_file() and index.stat().st_size >= fewest * _ENTRY_BYTES
+
+
+def is_junk(path: str) -> bool:
+    """Whether a path lies in what interpreters and test runners leave behind."""
+    return any(fnmatchcase(part, pattern) for part in path.split("/") for pattern in JUNK)
+
+
+def write_snapshot(
+    command: GitCommand,
+    checkout: Checkout,
+    *,
+    index: Path,
+    known: tuple[str, Collection[str]] | None = None,
+    fewest: int = FEWEST_FILES,
+) -> str:
     """Write the checkout's files as a tree object and return its id.
 
     Ignored files and the caches of interpreters and test runners are left out, unless they are tracked. So is what lies
@@ -33,11 +59,17 @@ def write_snapshot(command: GitCommand, checkout: Checkout, *, index: Path) -> s
 
     Args:
         index: kept between calls, so that only changed files are read again.
+        known: a tree that the files were equal to, and the names of all that were touched since; nothing else is looked at.
+        fewest: files from which on what differs is found first, and recorded by its name.
     Raises:
         RepositoryError: a file cannot be read.
     """
     at = replace(checkout, index=index)
     _prepare_index(command, checkout, index=index)
+    if is_large(index, fewest=fewest):
+        if _recorded_by_name(command, at, known, index=index):
+            return command.line("write-tree", at=at)
+        _prepare_index(command, checkout, index=index)
     done = _add_all(command, at, excluded=())
     if done.exit_code != 0:  # perhaps a power cut left it damaged; it only saves reading files
         index.unlink(missing_ok=True)
@@ -86,6 +118,55 @@ def _prepare_index(command: GitCommand, checkout: Checkout, *, index: Path) -> N
         command.output("read-tree", "HEAD", at=replace(checkout, index=index))
 
 
+def _recorded_by_name(
+    command: GitCommand, at: Checkout, known: tuple[str, Collection[str]] | None, *, index: Path
+) -> bool:
+    """Record what differs from the index by its name: as `_add_all`, but that compares 50,000 paths with many patterns.
+
+    Returns:
+        Whether that can be done; what git makes of repositories, of rules that changed and of much at once is left to `_add_all`.
+    """
+    if known is not None and _listed(command, at, "write-tree") == [f"{known[0]}\n"]:
+        names = {name for name in known[1] if not _is_folder(at.work_tree / name)}
+        ignored = _listed(command, at, "check-ignore", "-z", "--stdin", stdin=_joined(names)) if names else []
+    else:
+        names, ignored = set(), []
+        for question in (
+            ("diff-files", "-z", "--name-only", "--ignore-submodules=dirty"),
+            ("ls-files", "-z", "--others", "--exclude-standard"),
+        ):
+            found = _listed(command, at, *question)
+            if found is None:
+                return False
+            names.update(found)
+    parts = {part for name in names for part in name.split("/")}
+    if ignored is None or len(names) > _MOST_NAMES or not parts.isdisjoint({"", ".git", *_STEERING}):
+        return False
+    names = {name for name in names if name not in ignored and not is_junk(name)}
+    # Removed first, or git would believe size and time of what was changed within a second.
+    for step in (("--force-remove",), ("--add", "--remove", "--replace")) if names else ():
+        if command.run("update-index", "-z", *step, "--stdin", at=at, stdin=_joined(names)).exit_code != 0:
+            index.unlink(missing_ok=True)
+            return False
+    return True
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _listed(command: GitCommand, at: Checkout, *arguments: str, stdin: bytes | None = None) -> list[str] | None:
+    """What git lists, None when it refuses; check-ignore ends with 1 where there is nothing."""
+    done = command.run(*arguments, at=at, stdin=stdin)
+    if done.exit_code > (arguments[0] == "check-ignore"):
+        return None
+    return [name for name in os.fsdecode(done.output).split("\0") if name]
+
+
+def _joined(names: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in sorted(names))
+
+
 def _add_all(command: GitCommand, at: Checkout, *, excluded: tuple[str, ...]) -> Completed:
     junk = [f":(exclude,glob)**/{name}{below}" for name in JUNK for below in ("", "/**")]
     outside = [f":(exclude,literal,top){path}" for path in excluded]
@@ -108,5 +189,4 @@ def _embedded_repositories(command: GitCommand, checkout: Checkout) -> tuple[str
 
 
 def _forget(command: GitCommand, at: Checkout, *, paths: tuple[str, ...]) -> None:
-    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    command.output("update-index", "-z", "--force-remove", "--stdin", at=at, stdin=listed)
+    command.output("update-index", "-z", "--force-remove", "--stdin", at=at, stdin=_joined(paths))

@@ -30,10 +30,6 @@ class Worktree:
         return self.git.snapshot(self.path, index=self.index)
 
 
-FEWEST_FILES = 5_000
-"""With fewer files it costs little to write them anew."""
-_ENTRY_BYTES = 72
-"""An entry of git's index takes at least so many."""
 _BRANCHES = "agentforge"
 
 
@@ -68,11 +64,6 @@ def create(git: Git, *, data_dir: Path, task_id: str, commit: str) -> Worktree:
     remove(worktree)
     git.add_worktree(worktree.path, commit)
     return worktree
-
-
-def is_large(index: Path, *, fewest: int = FEWEST_FILES) -> bool:
-    """Whether an index may tell of so many files; a small one cannot."""
-    return index.is_file() and index.stat().st_size >= fewest * _ENTRY_BYTES
 
 
 def take_over(old: Worktree, path: Path, commit: str) -> None:

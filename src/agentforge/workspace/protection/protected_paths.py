@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agentforge.errors import SandboxError
 from agentforge.frozen import dataclass
-from agentforge.guarded import is_masked, is_protected
+from agentforge.guarded import is_masked, is_ordinary, is_protected
 from agentforge.workspace.files.file_access import remove_tree
 
 _BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
@@ -40,9 +40,9 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
-    """One folder: what is guarded in it, and where to look on."""
+    """One folder: what is guarded in it, and where to look on; `changed` is its device, its inode and its time of change."""
 
-    changed_ns: int
+    changed: tuple[int, int, int]
     protected: tuple[str, ...]
     masked: tuple[str, ...]
     folders: tuple[str, ...]
@@ -54,6 +54,11 @@ class ProtectedPaths:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._known: dict[str, _Listing] = {}
+
+    def moved_from(self, other: Path) -> None:
+        """Remember what is known of a workspace whose folders were moved here; those that were written to are read anew."""
+        known = protected_paths_of(other)
+        self._known, known._known = known._known, {}
 
     def look(self, *, named: tuple[str, ...] = ()) -> Guarded:
         """Find what is guarded now.
@@ -124,17 +129,18 @@ class ProtectedPaths:
     def _listed(self, folder: str) -> _Listing | None:
         """The listing of a folder; None when it cannot be read. A folder's time of change cannot be forged."""
         try:
-            changed_ns = (self._root / folder).lstat().st_ctime_ns
+            info = os.lstat(f"{self._root}/{folder}")  # a Path for each of many folders is slow
+            changed = (info.st_dev, info.st_ino, info.st_ctime_ns)
             known = self._known.get(folder)
-            if known is not None and known.changed_ns == changed_ns:
+            if known is not None and known.changed == changed:
                 return known
             with os.scandir(self._root / folder) as entries:
                 found = list(entries)
         except PermissionError:
             return None
         except (FileNotFoundError, NotADirectoryError):
-            return _Listing(changed_ns=0, protected=(), masked=(), folders=())
-        return _sorted_out(folder, found, changed_ns=changed_ns)
+            return _Listing(changed=(0, 0, 0), protected=(), masked=(), folders=())
+        return _sorted_out(folder, found, changed=changed)
 
     def _identified(self, names: Iterable[str]) -> dict[str, Identity]:
         found: dict[str, Identity] = {}
@@ -157,7 +163,7 @@ def protected_paths_of(workspace: Path) -> ProtectedPaths:
     return ProtectedPaths(workspace)
 
 
-def _sorted_out(folder: str, entries: list[os.DirEntry[str]], *, changed_ns: int) -> _Listing:
+def _sorted_out(folder: str, entries: list[os.DirEntry[str]], *, changed: tuple[int, int, int]) -> _Listing:
     prefix = f"{folder}/" if folder else ""
     protected: list[str] = []
     masked: list[str] = []
@@ -165,13 +171,19 @@ def _sorted_out(folder: str, entries: list[os.DirEntry[str]], *, changed_ns: int
     bare = folder and {entry.name for entry in entries} >= _BARE_REPOSITORY
     for entry in entries:
         path = prefix + entry.name
+        if is_ordinary(entry.name) and not bare:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(path)
+            elif not entry.is_file(follow_symlinks=False) and _is_special(entry):
+                masked.append(path)
+            continue
         if is_protected(path) or (bare and entry.name in {"config", "hooks", "HEAD"}):
             protected.append(path)
         elif entry.is_dir(follow_symlinks=False):
             (masked if entry.name in _FOLDERS_HIDDEN else folders).append(path)
         if not entry.is_dir(follow_symlinks=False) and (is_masked(path) or _is_special(entry)):
             masked.append(path)
-    return _Listing(changed_ns=changed_ns, protected=tuple(protected), masked=tuple(masked), folders=tuple(folders))
+    return _Listing(changed=changed, protected=tuple(protected), masked=tuple(masked), folders=tuple(folders))
 
 
 def _is_special(entry: os.DirEntry[str]) -> bool:

@@ -9,7 +9,6 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -17,7 +16,8 @@ from agentforge.frozen import dataclass
 from agentforge.workspace.files.file_access import remove_tree
 from agentforge.workspace.git.command import Checkout, refused as git_refused
 from agentforge.workspace.git.repository import Git
-from agentforge.workspace.git.tree_snapshot import JUNK
+from agentforge.workspace.git.tree_snapshot import is_junk
+from agentforge.workspace.protection.touched_names import TouchedNames
 
 MayWrite = Callable[[str], str | None]
 What = Literal["changed", "new", "deleted"]
@@ -64,14 +64,18 @@ class Settlement:
     Args:
         index: holds the tree that the workspace had before.
         before, now: how the files looked.
+        again: how they look after something was put back.
     """
 
-    def __init__(self, git: Git, root: Path, index: Path, *, before: Looks, now: Looks) -> None:
+    def __init__(
+        self, git: Git, root: Path, index: Path, *, before: Looks, now: Looks, again: Callable[[], Looks]
+    ) -> None:
         self._git = git
         self._root = root
         self._index = index
         self._before = before
         self._now = now
+        self._again = again
 
     def settle(self, may_write: MayWrite) -> Settled:
         """Put back what may not be written; say what stays and what does not.
@@ -153,7 +157,7 @@ class Settlement:
                 (self._root / name).mkdir(parents=True)
 
     def _told(self, kept: list[str], refused: dict[str, str], edited: dict[str, Lines]) -> Settled:
-        after = scan(self._root) if kept else {}
+        after = self._again() if kept else {}
         stayed = [name for name in kept if after.get(name) != self._before.get(name)]
         stayed = [name for name in stayed if name in edited or name not in self._before]
         fresh = [name for name in refused if name not in self._before and not is_junk(name)]
@@ -207,11 +211,6 @@ class Settlement:
         return done.output
 
 
-def is_junk(path: str) -> bool:
-    """Whether a path lies in what interpreters and test runners leave behind."""
-    return any(fnmatchcase(part, pattern) for part in path.split("/") for pattern in JUNK)
-
-
 def _is_steering(path: str) -> bool:
     """Whether it changes how git compares other files: it must be right before anything is compared."""
     return path.rpartition("/")[2] == ".gitattributes"
@@ -232,30 +231,46 @@ Looks = dict[str, Look]
 """By path relative to the folder, `/` between the parts; names that are not UTF-8 hold surrogates."""
 
 
-def scan(root: Path, *, without: Collection[str] = (), closely: bool = False) -> Looks:
+def scan(
+    root: Path, *, without: Collection[str] = (), closely: bool = False, followed: TouchedNames | None = None
+) -> Looks:
     """Look at everything below a folder but its own `.git`. The time of a change cannot be set by who makes it.
 
     Args:
         without: folders, as the keys of the result name them, that are not entered.
         closely: a folder has the look of a file, which changes with what is put into it; a file's changes when it is read, too.
+        followed: is told of every folder before it is looked at.
     Side effects: a folder that cannot be entered is opened to its owner; its look is the one that it had.
     """
     looks: Looks = {}
     pending = [("", str(root))]
     while pending:
         prefix, folder = pending.pop()
+        if followed is not None:
+            followed.follow(prefix, folder)
         for entry in _entries(folder):
             name = prefix + entry.name
             info = entry.stat(follow_symlinks=False)
             whole = _whole(info)
             if not stat.S_ISDIR(info.st_mode):
                 looks[name] = (*whole, info.st_atime_ns) if closely else whole
+                if info.st_nlink > 1 and followed is not None:
+                    followed.doubt()
             elif name != ".git":
                 looks[name] = whole if closely else (info.st_mode,)
                 if name not in without:
                     pending.append((name + "/", entry.path))
     looks.pop(".git", None)
     return looks
+
+
+def look_at(path: str) -> Look | None:
+    """How one file or folder looks, as `scan` tells it; None when there is nothing."""
+    try:
+        info = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return (info.st_mode,) if stat.S_ISDIR(info.st_mode) else _whole(info)
 
 
 def look_closely(path: Path) -> Look | None:
