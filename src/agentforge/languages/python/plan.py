@@ -160,11 +160,11 @@ def plan_from(start: str, project: ProjectFiles) -> TestPlan:
 
 
 def is_python_test(name: str) -> bool:
-<<<<<<< HEAD
     """Whether a repository path looks like a Python test file by the names that pytest, unittest and nose look for."""
+    if not name.endswith(".py"):  # most of 50,000 names
+        return False
     stem = name.rpartition("/")[2]
-    usual = stem.startswith(("test", "Test")) or stem.endswith("_test.py")
-    return stem.endswith(".py") and usual and stem != "test.py"
+    return (stem.startswith(("test", "Test")) or stem.endswith("_test.py")) and stem != "test.py"
 
 
 def defines_tests(source: bytes) -> bool:
@@ -186,13 +186,6 @@ def _other_patterns(repo: Path, names: Sequence[str]) -> tuple[str, ...]:
         name for name in files[:_READ_LIMIT] if (repo / name).is_file() and defines_tests((repo / name).read_bytes())
     ]
     return tuple(dict.fromkeys(_OTHER_NAMES.sub(r"\1*.py", PurePosixPath(name).name) for name in found))
-=======
-    """Whether a repository path looks like a Python test file by pytest's and unittest's default names."""
-    if not name.endswith(".py"):  # most of 50,000 names
-        return False
-    stem = name.rpartition("/")[2]
-    return (stem.startswith("test") or stem.endswith("_test.py")) and stem != "test.py"
->>>>>>> large
 
 
 def _pytest_config(repo: Path, names: Sequence[str]) -> str:
