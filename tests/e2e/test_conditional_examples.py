@@ -119,7 +119,7 @@ def test_a_second_reader_who_finds_it_demanded_sends_the_run_back(world: World) 
 
 def test_an_examiner_who_says_what_it_thinks_of_it_beside_its_tests_saves_the_second_reader(world: World) -> None:
     world.settings(_SETTINGS)
-    done = world.start(_script(examine=[_beside_its_file("mistaken")]), request=_REQUEST)
+    done = world.start(_script(examine=[_beside_its_file("right")]), request=_REQUEST)
     assert (done.code, done.json["outcome"], done.json["escalations"]) == (0, "delivered", []), done.out + done.err
     (row,) = _rows(world)
     assert (row["verdict"], row["why"], _asked(world)) == ("dropped", "seven is a condition", 1)
@@ -130,7 +130,7 @@ def test_an_examiner_who_says_what_it_thinks_of_it_beside_its_tests_saves_the_se
 
 def test_an_examiner_who_finds_it_demanded_sends_the_run_back(world: World) -> None:
     world.settings(_SETTINGS)
-    examine = [_beside_its_file("demanded", _STATED)]
+    examine = [_beside_its_file("wrong", _STATED)]
     done = world.start(_script(reply(_RIGHT, IMPLEMENTED), examine=examine), request=_REQUEST)
     assert (done.code, done.json["outcome"], _asked(world)) == (0, "delivered", 1), done.out + done.err
     assert _rows(world) == []

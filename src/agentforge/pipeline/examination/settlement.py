@@ -22,10 +22,17 @@ _READ_BY_A_PROGRAM = (
 )
 _NEAR = (
     "(A program found this call and values close to it in the request, and made the call. It does not know which of them is its "
-    "result, or whether one is: `{call}` gives {got} now{was}.)"
+    "result, or whether one is: `{call}` gives {got} now{was}. It is demanded only if that is wrong by the words of the request.)"
 )
 _MOST = 24
-_RULINGS = {"demanded": "contradicts", "open": "open", "mistaken": "dropped"}
+_RULINGS = {
+    "demanded": "contradicts",
+    "wrong": "contradicts",
+    "open": "open",
+    "mistaken": "dropped",
+    "right": "dropped",
+}
+"""What follows from the words of a second reader about a test, and of the examiner about what an example gives now."""
 
 Row = dict[str, object]
 
