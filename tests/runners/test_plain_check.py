@@ -212,7 +212,9 @@ OLD, NEW = "def slug(text): raise ValueError\n", "def slug(text): return {made}\
         (ROWS, ROWS, "Rows([('a', 1)])", "[('a', 1)]", ""),
         (ROWS, ROWS, "Rows([('a', 2)])", "[('a', 1)]", "is an object that holds something else"),
         (ROWS, ROWS, "Rows([('a', 1), ('b', 2)])", "[('a', 1)]", "is an object that holds something else"),
-        (ROWS, ROWS + "    def more(self): return 1\n", "Rows([('a', 1)])", "[('a', 1)]", "another class than list"),
+        (ROWS, ROWS + "    def more(self): return 1\n", "Rows([('a', 1)])", "[('a', 1)]", ""),
+        (ROWS, ROWS + "    def more(self): return 1\n", "Rows([('a', 2)])", "[('a', 1)]", "is an object that holds something else"),
+        (ROWS, ROWS.replace("list(self) == list(other)", "isinstance(other, list)"), "Rows([])", "[('a', 1)]", "says it equals anything"),
         ("", ROWS, "Rows([('a', 1)])", "[('a', 1)]", "another class than list"),
         (ADDRESS, ADDRESS, "Address('a')", "'a'", ""),
         (ADDRESS, ADDRESS, "Address('b')", "'a'", "is an object that does not equal the str"),
@@ -221,7 +223,7 @@ OLD, NEW = "def slug(text): raise ValueError\n", "def slug(text): return {made}\
         (f"{ADDRESS}class Place(Address): pass\n", f"{LIAR}class Place(Address): pass\n", "Place('b')", "'a'", "another class"),
     ],
 )  # fmt: skip
-def test_an_object_counts_by_what_it_holds_or_equals_where_its_class_is_as_it_was(
+def test_an_object_counts_by_what_it_holds_or_by_what_it_equals_where_its_class_is_as_it_was(
     project, classes, changed, made, returns, right
 ):
     place = project({"kit.py": classes + OLD, "tests/test_kit.py": "def test_it(): pass\n"})

@@ -85,10 +85,11 @@ def makes_an_object(claim: Claim, answer: CallResult) -> bool:
 def in_a_class_of_the_base(
     claim: Claim, answer: CallResult, rig: Rig, *, base_tree: str, tree: str, again: Callable[[str], CallResult]
 ) -> str | None:
-    """Compare a result that is an object of a class which the change left as it was at the base, by what it holds.
+    """Compare a result that is an object of a class which the base has, by what it holds.
 
     Where a container is expected, the object is walked in a process of its own, and the items are compared outside of it. Only
-    an object that cannot be walked is asked, in one more process, whether it equals the literal: its class is not the change's.
+    an object that cannot be walked is asked, in one more process, whether it equals the literal, and only if the change left its
+    class as it was: what it says of itself is not the change's then.
 
     Args:
         again: evaluates an expression with the names of the claim on the tree, in a process of its own.
@@ -97,13 +98,14 @@ def in_a_class_of_the_base(
     """
     if answer.value is None or answer.value[0] != "object" or answer.value[2] or claim.raises:
         return None
-    if not _as_at_the_base(str(answer.value[1]), rig, base_tree=base_tree, tree=tree):
-        return None
+    kept = _as_at_the_base(str(answer.value[1]), rig, base_tree=base_tree, tree=tree)
     expected = literal(claim.returns)
-    if isinstance(expected, _CONTAINERS):
+    if kept is not None and isinstance(expected, _CONTAINERS):
         told = answer.value[3] or again(_walked(claim.call, expected)).value
         if told is not None:
             return "" if holds(told, expected) else "is an object that holds something else"
+    if not kept:
+        return None
     equal = again(f"({claim.call}) == ({claim.returns})").value
     return "" if equal == ["bool", True] else f"is an object that does not equal the {type(expected).__name__}"
 
@@ -118,24 +120,23 @@ def _walked(call: str, expected: Any) -> str:
     return f"[one for _, one in zip(range({len(expected) + 1}), {call})]"
 
 
-def _as_at_the_base(name: str, rig: Rig, *, base_tree: str, tree: str) -> bool:
-    """Whether the project had a class of that name at the base, and neither it nor what it inherits from was changed since."""
+def _as_at_the_base(name: str, rig: Rig, *, base_tree: str, tree: str) -> bool | None:
+    """Whether neither a class of the project nor what it inherits from was changed since the base; None where it had none."""
     changed = [one.path for one in rig.git.changed(base_tree, tree) if one.path.endswith(".py")]
     files = [path for path in rig.git.list_files(base_tree) if path.endswith(".py")]
-    waiting, seen, known = [name], set[str](), False
+    waiting, seen, known, kept = [name], set[str](), False, True
     while waiting:
         one = waiting.pop()
         seen.add(one)
         for path in changed:
             now = _class(rig.git.show(tree, path), one)
             before = _class(rig.git.show(base_tree, path), one)
-            if now is not None and (before is None or ast.unparse(now) != ast.unparse(before)):
-                return False
+            kept = kept and (now is None or (before is not None and ast.unparse(now) == ast.unparse(before)))
         found = next((node for path in files if (node := _class(rig.git.show(base_tree, path), one)) is not None), None)
         known = known or found is not None
         bases = [ast.unparse(base).rpartition(".")[2] for base in found.bases] if found is not None else []
         waiting += [base for base in bases if base not in seen]
-    return known
+    return kept if known else None
 
 
 def _class(data: bytes | None, name: str) -> ast.ClassDef | None:
