@@ -16,6 +16,7 @@ TREE = {
     "bin/lint.js": b"function check() {\n  const problems = [];\n  return problems;\n}\nconst files = [];\n",
     "notes.txt": b"area is gone",
     "kit/__init__.py": b"from kit.round import Ball as Circle, edge\n",
+    "made.go": b"package m\n\ntype Maker interface {\n\tMake(at int) error\n}\n\nfunc Other() {}\n",
     "broken.py": b"def area(:\n",
     "src/v.rs": b"struct V;\nmacro_rules! d { ($($t:tt)*) => { $($t)* } }\nd! { impl V { fn back(&self) -> u8 { 1 } } }\n",
 }
@@ -37,6 +38,8 @@ def unmet(**symbol: Any) -> list[Any]:
         ("removed", "area", "notes.txt", []),
         ("removed", "area", "broken.py", []),
         ("new", "area", "shapes.py", []),
+        ("new", "Maker.Make", "made.go", []),
+        ("new", "Maker.Other", "made.go", ["is declared new and is not there"]),
         ("new", "edge", "lib/edge.js", []),
         ("new", "area", "lib/edge.js", ["is declared new and is not there"]),
         ("removed", "edge", "lib/edge.js", ["is declared removed and is still there"]),

@@ -23,6 +23,7 @@ from agentforge.pipeline.model.runtime import Runtime
 from agentforge.pipeline.model.scope import is_test_symbol, product_symbols
 from agentforge.pipeline.model.stage import Json, items, texts
 from agentforge.verification.stages.existing_tests import weakened
+from agentforge.workspace.code.symbols import outline_of
 from agentforge.workspace.files.patchformat import parse_patch
 
 _VALUES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
@@ -165,8 +166,8 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         content = without_tests(path, content) if content is not None and may_hold_tests(path) else content
         gone = change == "removed"  # a local variable of the same name is another thing
         there = defines(path, name, content, exactly=gone, inside=not gone) if content is not None else False
-        if there is False and content is not None and change == "new" and _written(path, name, content):
-            there = True
+        if there is False and content is not None and change == "new":
+            there = _written(path, name, content) or _named_inside(path, name, content)
         if there is False and content is not None and change == "new" and path.endswith(".py"):
             there = name in _imported(content)
         if gone and there:
@@ -176,6 +177,16 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         elif change != "removed" and path.endswith(".py"):
             unmet += _given_up(item, content)
     return unmet
+
+
+def _named_inside(path: str, name: str, content: bytes) -> bool:
+    """Whether a member stands in what owns it, as methods of Go's interfaces and fields do, which no outline has."""
+    owner, _, last = dotted(name).rpartition(".")
+    text = content.decode("utf-8", "replace")
+    own = [one for one in outline_of(path, text).symbols if one.qualified == owner] if owner else []
+    lines = text.split("\n")
+    inside = "\n".join("\n".join(lines[one.line - 1 : one.end_line]) for one in own)
+    return re.search(rf"(?<!\w){re.escape(last)}(?!\w)", inside) is not None
 
 
 def _holds(
