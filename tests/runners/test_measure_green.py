@@ -203,3 +203,38 @@ def test_a_test_that_red_could_not_load_is_required_with_each_of_its_rows(projec
             made.rig(), promise, base_tree=base, red_tree=red_tree, tree=made.tree({"calc.py": code, NEW: rows})
         )
         assert [one["id"] for one in facts["suite"]["failing"]] == failing
+
+
+_BY_CHANCE = (
+    "import random\n\nimport pytest\n\nfrom calc import add\n\n"
+    "@pytest.mark.parametrize('one', [random.random() for _ in range(3)])\n"
+    "def test_any(one): assert add(one, 0) == one\n\n\ndef test_fixed(): assert add(1, 1) == 2\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "regressions", "missing"),
+    [("a + b", 0, 0), ("a + b + 1 if a < 1 else a + b", 3, 0)],
+    ids=["honest", "broken where names are made by chance"],
+)
+def test_tests_that_are_called_by_chance_are_not_missing_and_still_tell_what_breaks(
+    project, body, regressions, missing
+):
+    made = project({"calc.py": BASE["calc.py"], "tests/test_any.py": _BY_CHANCE})
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base)
+    tree = made.tree({"calc.py": f"def add(a, b):\n    return {body}\n"})
+    promise = Promise(red={"tests": []}, baseline=baseline, scope=("calc.py",), inspected=True)
+    facts, _ = measure_green(rig, promise, base_tree=base, red_tree=base, tree=tree)
+    assert (len(facts["regressions"]), len(facts["missing"])) == (regressions, missing), facts
+    assert facts["no_regressions"] is not bool(regressions)
+
+
+def test_a_test_that_the_change_keeps_from_being_seen_is_missing_though_others_are_called_by_chance(project):
+    made = project({"calc.py": BASE["calc.py"], "tests/test_any.py": _BY_CHANCE})
+    rig, base = made.rig(), made.tree()
+    _, baseline = measure_baseline(rig, tree=base)
+    tree = made.tree({"tests/test_any.py": _BY_CHANCE.replace("def test_fixed", "def fixed")})
+    promise = Promise(red={"tests": []}, baseline=baseline, scope=("calc.py", "tests/"), inspected=True)
+    facts, _ = measure_green(rig, promise, base_tree=base, red_tree=base, tree=tree)
+    assert facts["missing"] == ["tests/test_any.py::test_fixed"] and not facts["no_regressions"]
