@@ -12,6 +12,7 @@ from agentforge.pipeline.facts.early_facts import symbols_unmet
 TREE = {
     "shapes.py": b"def area(r):\n    return r\n\n\nclass Circle:\n    def edge(self):\n        return 1\n",
     "paths.js": b"p.swap = function (a) {}\nmodule.exports = { join: (a) => a, 'cut': 1, get }\n",
+    "index.js": b"morgan.token('total-time', function getTotalTime() { return 1 })\n",
     "lib/edge.js": b"export default function (a) { return a; }\n",
     "bin/lint.js": b"function check() {\n  const problems = [];\n  return problems;\n}\nconst files = [];\n",
     "notes.txt": b"area is gone",
@@ -39,7 +40,9 @@ def unmet(**symbol: Any) -> list[Any]:
         ("removed", "area", "broken.py", []),
         ("new", "area", "shapes.py", []),
         ("new", "Maker.Make", "made.go", []),
-        ("new", "Maker.Other", "made.go", ["is declared new and is not there"]),
+        ("new", "Maker.Break", "made.go", ["is declared new and is not there"]),
+        ("new", "morgan.total-time", "index.js", []),
+        ("new", "morgan.total", "index.js", ["is declared new and is not there"]),
         ("new", "edge", "lib/edge.js", []),
         ("new", "area", "lib/edge.js", ["is declared new and is not there"]),
         ("removed", "edge", "lib/edge.js", ["is declared removed and is still there"]),

@@ -26,8 +26,6 @@ from agentforge.verification.stages.existing_tests import weakened
 from agentforge.workspace.code.symbols import outline_of
 from agentforge.workspace.files.patchformat import parse_patch
 
-_VALUES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
-
 
 def intake_facts(state: RunState, draft: Json, *, disputed: bool = False) -> dict[str, object]:
     """Does every example stand in the request word for word? And which asks does the request consist of?
@@ -167,7 +165,7 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         gone = change == "removed"  # a local variable of the same name is another thing
         there = defines(path, name, content, exactly=gone, inside=not gone) if content is not None else False
         if there is False and content is not None and change == "new":
-            there = _written(path, name, content) or _named_inside(path, name, content)
+            there = _named_inside(path, name, content) or _named(path, name, content)
         if there is False and content is not None and change == "new" and path.endswith(".py"):
             there = name in _imported(content)
         if gone and there:
@@ -177,6 +175,15 @@ def symbols_unmet(spec: Json, tree: str, runtime: Runtime) -> list[dict[str, obj
         elif change != "removed" and path.endswith(".py"):
             unmet += _given_up(item, content)
     return unmet
+
+
+def _named(path: str, name: str, content: bytes) -> bool:
+    """Whether a file of a language other than Python names what no outline shows: a value, what a macro or a call makes."""
+    last = re.escape(name.rpartition(".")[2])
+    return (
+        not path.endswith(".py")
+        and re.search(rf"(?<![\w-]){last}(?![\w-])", content.decode("utf-8", "replace")) is not None
+    )
 
 
 def _named_inside(path: str, name: str, content: bytes) -> bool:
@@ -225,19 +232,6 @@ def _imported(content: bytes) -> set[str]:
         one for node in module_of(content).body if isinstance(node, (ast.Import, ast.ImportFrom)) for one in node.names
     ]
     return {one.asname or one.name for one in aliases}
-
-
-def _written(path: str, name: str, content: bytes) -> bool:
-    """Whether a file gives something this name where no outline shows it.
-
-    Functions are often values in JavaScript (`exports.f = ...`, `f: ...`), and in Rust they may stand inside of a macro.
-    """
-    last = re.escape(dotted(name).rsplit(".", 1)[-1])
-    if path.endswith(".rs"):
-        return re.search(rf"\bfn\s+{last}\b", content.decode("utf-8", "replace")) is not None
-    if not path.endswith(_VALUES):
-        return False
-    return re.search(rf"(?<![\w$]){last}\s*(?:[=:(,}}]|['\"]\s*[\]:])", content.decode("utf-8", "replace")) is not None
 
 
 def _exists(path: str, present: frozenset[str]) -> bool:
