@@ -16,7 +16,7 @@ from agentforge.verification.source.evasion import by_practice, new_suppressions
 from agentforge.verification.source.moved_tests import moved_tests, place_of
 from agentforge.verification.source.runner_configuration import steering_by
 from agentforge.verification.source.test_hashes import FrozenTests, compare, freeze
-from agentforge.verification.stages.chance_names import ChanceNames, chance_names
+from agentforge.verification.stages.chance_names import chance_names
 from agentforge.verification.stages.changed_fixtures import TestTree, changed_as_declared, tests_with_changed_fixtures
 from agentforge.verification.stages.classification import BROKEN, Expectation, mistake
 from agentforge.verification.stages.endings import NO_RESULT, doctests_of, early_end, ended_in, thinned
@@ -98,9 +98,7 @@ def measure_green(
     with underway(said, usual_s=0.0 if only else rig.usual_s):
         whole = run_tree(rig, tree, tests=only, edits=edits, protected=_protected(rig, tree, changed, frozen_paths))
     promise = _narrowed(promise, only) if only else promise
-    seen = {*promise.baseline.get("passed_ids", ()), *promise.required}
-    chance = _by_chance(rig, promise, whole, base_tree=base_tree, red_tree=red_tree)
-    promise = _without_names(promise, chance.names) if chance.names else promise
+    promise, strange = _steady(rig, promise, whole, base_tree=base_tree, red_tree=red_tree)
     with underway("runs the new tests alone, in other orders"):
         runs = _suite_runs(rig, promise, tree, edits, whole)
     failing, flaky = _suite_result(promise, [whole, *runs])
@@ -108,7 +106,7 @@ def measure_green(
     lost |= _without_replaced(lost["missing"], rig, promise, base_tree=base_tree, tree=tree, edits=edits, now=whole)
     found = new_suppressions(changed, before=before, after=after)
     refused, told = by_practice([one for one in found if one.path not in frozen_paths], before=before)
-    lost["regressions"] += chance.failing(whole, known=seen)
+    lost["regressions"] += strange
     lost |= _hidden_losses(lost, rig, promise, base_tree=base_tree, tree=tree, edits=edits, whole=whole)
     unsaid = rewritten_unsaid(lost, rig, base_tree=base_tree, red_tree=red_tree)
     held = all(sound(run, rig.plan) for run in (whole, *runs))
@@ -150,18 +148,19 @@ def _heard(promise: Promise, failing: Mapping[str, str], early: Mapping[str, Any
     return {"suite": suite, **early}
 
 
-def _by_chance(rig: Rig, promise: Promise, whole: SuiteRun, *, base_tree: str, red_tree: str) -> ChanceNames:
-    """The names that neither the base nor RED's tree has again; nothing is run where no test is missing."""
-    base = (one for one in promise.baseline.get("passed_ids", ()) if file_of(one) not in promise.removed)
+def _steady(rig: Rig, promise: Promise, whole: SuiteRun, *, base_tree: str, red_tree: str) -> tuple[Promise, list[str]]:
+    """The promise without names that neither the base nor RED's tree has again, and what fails under such a name now."""
+    passed, required = list(promise.baseline.get("passed_ids", ())), promise.required
     if not whole.complete:
-        return ChanceNames()
-    return chance_names(rig, whole, base=base, base_tree=base_tree, required=promise.required, red_tree=red_tree)
-
-
-def _without_names(promise: Promise, names: frozenset[str]) -> Promise:
-    tests = [one for one in promise.red.get("tests", ()) if str(one["id"]) not in names]
-    passed = [one for one in promise.baseline.get("passed_ids", ()) if one not in names]
-    return replace(promise, red={**promise.red, "tests": tests}, baseline={**promise.baseline, "passed_ids": passed})
+        return promise, []
+    base = [one for one in passed if file_of(one) not in promise.removed]
+    found = chance_names(rig, whole, base=base, base_tree=base_tree, required=required, red_tree=red_tree)
+    if not found.names:
+        return promise, []
+    tests = [one for one in promise.red.get("tests", ()) if str(one["id"]) not in found.names]
+    kept = [one for one in passed if one not in found.names]
+    steady = replace(promise, red={**promise.red, "tests": tests}, baseline={**promise.baseline, "passed_ids": kept})
+    return steady, found.failing(whole, known={*passed, *required})
 
 
 def _narrowed(promise: Promise, only: Sequence[str]) -> Promise:
