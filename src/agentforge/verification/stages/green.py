@@ -127,9 +127,7 @@ def measure_green(
         "told_suppressions": [{"path": one.path, "line": one.line, "text": one.text} for one in told],
         "flaky": sorted({*flaky, *lost["flaky"]}),
         "controls": {**controls(whole, rig.plan), "repeats": len(runs), "held": held},
-        "tests_run": len(whole.outcomes),
-        "passed": len(whole.passed_ids),
-        "seed": promise.seed,
+        **{"tests_run": len(whole.outcomes), "passed": len(whole.passed_ids), "seed": promise.seed},
         "duration_s": round(whole.duration_s + sum(run.duration_s for run in runs), 3),
         "problems": list(dict.fromkeys(problem for run in (whole, *runs) for problem in run.problems)),
         "failing_text": failing_text(
