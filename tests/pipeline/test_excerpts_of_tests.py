@@ -113,6 +113,13 @@ def test_a_test_file_that_was_named_comes_before_one_that_looks_likelier(root: P
     assert view.path == "tests/test_other.py"
 
 
+def test_what_a_build_made_of_tests_is_no_example_of_how_tests_look(root: Path) -> None:
+    (root / "dist").mkdir()
+    (root / "dist" / "test_long.py").write_text(TESTS)
+    views = style_views(root, near=["kit/long.py"], tests=["dist/test_long.py", "tests/test_long.py"], names=["find"])
+    assert [view.path for view in views] == ["tests/test_long.py"]
+
+
 def test_a_binary_file_among_the_tests_is_no_example_of_how_tests_look(root: Path) -> None:
     names = ("tests/package.zip", "tests/test_long_recorded.py")
     for name in names:

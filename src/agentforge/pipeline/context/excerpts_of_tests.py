@@ -31,6 +31,7 @@ from agentforge.pipeline.context.excerpts import (
 from agentforge.tokens import count_tokens
 from agentforge.workspace.code.stems import words as stems_of
 from agentforge.workspace.code.symbols import Symbol, language_of, parse_tree
+from agentforge.workspace.files.generated import is_generated
 
 _END = 12  # lines at the end of a test file
 _LAST = 6  # the same of a further file that was named
@@ -70,7 +71,7 @@ def style_views(
 
     Args:
         near: product files; a test file that speaks of one is likely theirs.
-        tests: the test files that are known.
+        tests: the test files that are known; what a build made of them is no example.
         names: symbols that matter.
         named: test files that earlier artifacts named; where there are any, no other is shown.
         words: of the request.
@@ -84,7 +85,8 @@ def style_views(
     stems = [stem for path in near if (stem := Path(path).stem.strip("_")) not in ("", "index", "mod", "lib")]
     weights = dict.fromkeys(words, 0.25) | dict.fromkeys(stems, 0.5) | dict.fromkeys(symbols, 1.0)
     named, views = list(named), []
-    for place, path in enumerate(_test_files(root, list(tests), weights, stems, named, most=1 + likely)):
+    written = [path for path in tests if not is_generated(path)]
+    for place, path in enumerate(_test_files(root, written, weights, stems, named, most=1 + likely)):
         text = source_text(root, path) or ""
         found, blocks = symbols_of(path, text), tests_in(path, text)
         count = len(text.rstrip("\n").split("\n"))
