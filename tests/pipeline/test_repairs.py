@@ -254,6 +254,16 @@ def test_subtests_of_go_run_with_their_function(runtime: Make) -> None:
     assert [test["name"] for test in draft["test_files"][0]["tests"]] == ["TestA", "TestA", "TestB/d"]
 
 
+@pytest.mark.parametrize("files", [None, [{"path": "tests/test_slug.py", "purpose": "slugs"}]], ids=["alone", "beside"])
+def test_tests_that_are_listed_by_themselves_stand_under_their_files(runtime: Make, files: Any) -> None:
+    made = runtime()
+    suite_of(made, "def test_a():\n    pass\n\n\ndef test_b():\n    pass\n")
+    rows = [{"name": name, "file": "tests/test_slug.py", "kind": "target"} for name in ("test_a", "test_b")]
+    draft, told = repaired(made, "red", {"tests": rows, **({"test_files": files} if files else {})})
+    ((path, names),) = [(one["path"], [test["name"] for test in one["tests"]]) for one in draft["test_files"]]
+    assert (path, names, "tests" in draft, told[0]) == ("tests/test_slug.py", ["test_a", "test_b"], False, "path")
+
+
 def test_a_symbol_of_another_kind_stays_and_a_test_is_known_with_its_class(runtime: Make) -> None:
     made, path = runtime(), "tests/test_slug.py"
     suite_of(made, "class TestSlug:\n    def test_a(self):\n        pass\n\n\ndef test_b():\n    pass\n")

@@ -60,17 +60,17 @@ def _read_examples(state: RunState) -> Piece:
 def _numbered(what: str, rows: Sequence[Json]) -> str:
     """Tests or examples that fail, as somebody who decides about them sees them."""
     return "\n\n".join(
-        f"### {what} {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n"
-        f"Before the change it {_before_the_change(row)}."
+        f"### {what} {number}\n{row.get('code')}\nWhat happens now: {row.get('got')}\n{_before_the_change(row)}".rstrip()
         for number, row in enumerate(rows, start=1)
     )
 
 
 def _before_the_change(row: Json) -> str:
-    """How a test that fails now came out at the base."""
-    if row.get("same"):
-        return "failed in the same way"
-    return str(row.get("before") or "could not be run")
+    """How a test that fails now came out at the base; nothing of an example that says so itself."""
+    if row.get("example") and not row.get("before"):
+        return ""
+    told = "failed in the same way" if row.get("same") else str(row.get("before") or "could not be run")
+    return f"Before the change it {told}."
 
 
 def project_before(state: RunState, runtime: Runtime) -> list[Section]:

@@ -20,6 +20,7 @@ _REF = re.compile(r"\bREQ[-_ ]?0*([0-9]{1,3})\b(?:\.([0-9]+))?", re.IGNORECASE)
 
 def suite(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     """Give each declared test its name, its requirement and its criteria."""
+    yield from _grouped(draft)
     rows = items(draft.get("test_files"))
     if not rows:
         return
@@ -40,6 +41,23 @@ def suite(draft: Draft, ground: RepairContext) -> Iterator[Repair]:
     required = _required(ground)
     yield from _references(declared, required, ground)
     yield from _criteria(declared, required, ground)
+
+
+def _grouped(draft: Draft) -> Iterator[Repair]:
+    """Tests that were listed by themselves, each with its file, belong under their files."""
+    flat = [one for one in items(draft.get("tests")) if one.get("file") or one.get("path")]
+    known = items(draft.get("test_files"))
+    if not flat or any(one.get("tests") for one in known):
+        return
+    groups: dict[str, list[Test]] = {}
+    for test in flat:
+        rest = {name: value for name, value in test.items() if name not in ("file", "path")}
+        groups.setdefault(str(test.get("file") or test.get("path")), []).append(rest)
+    said = {str(one.get("path")): one for one in known}
+    draft["test_files"] = [{**said.get(path, {}), "path": path, "tests": tests} for path, tests in groups.items()]
+    del draft["tests"]
+    message = "The tests were listed by themselves; they stand under their files now."
+    yield Repair(kind="path", path="test_files", message=message)
 
 
 def _tests(file: Json) -> list[Test]:
