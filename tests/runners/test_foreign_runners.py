@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentforge.errors import ToolchainError
 from agentforge.suite.detection import detect
 from agentforge.testing.outcome import is_hook
 from agentforge.verification.stages.red import measure_red
@@ -348,6 +349,18 @@ def test_what_tests_of_a_crate_write_to_standard_error_takes_no_result_with_it(p
         "writes_notes": "passed", "long": "failed", "longer": "failed",
     }  # fmt: skip
     assert run.complete and run.canary == "held" and "note 19999 " in run.output_tail
+
+
+@pytest.mark.needs("go")
+def test_a_folder_with_a_module_of_its_own_is_told_and_no_crash(project):
+    files = {
+        "go.mod": "module example.org/a\n\ngo 1.19\n", "a.go": "package a\n",
+        "b/go.mod": "module example.org/b\n\ngo 1.19\n", "b/b.go": "package b\n",
+        "b/b_test.go": 'package b\n\nimport "testing"\n\nfunc TestB(t *testing.T) {}\n',
+    }  # fmt: skip
+    made = project(files, env={})
+    with pytest.raises(ToolchainError, match=r"go list failed: .*b"):
+        made.run(tests=("b/b_test.go",), timeout_s=100.0)
 
 
 _NOISY_GO = """package noisy

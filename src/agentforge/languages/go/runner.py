@@ -160,18 +160,22 @@ def _packages(
         argv, box=box(plan, ground, env={**env, "GOCACHE": str(ground.scratch / "list")}), timeout_s=120,
         output_limit_bytes=_OUTPUT_LIMIT_BYTES, merge_stderr=False,
     )  # fmt: skip
-    found, module = [], ""
+    found, module, lost = [], "", list[str]()
     for value in _objects(done.text):
         module = module or str(value.get("Module", {}).get("Path", ""))
-        folder = os.path.relpath(str(value.get("Dir", "")), ground.root)
+        if not value.get("Dir"):  # a folder with a module of its own is no package of this one
+            lost.append(str(value.get("Error", {}).get("Err", "")))
+            continue
+        folder = os.path.relpath(str(value["Dir"]), ground.root)
         folder = "" if folder == "." else folder
         outer = value.get("XTestGoFiles") or ()
         paths = tuple(posixpath.join(folder, str(name)) for name in [*(value.get("TestGoFiles") or ()), *outer])
         name = f"{value.get('Name', '')}{'_test' if outer else ''}"  # the tests of an outer package run last
         if name and not folder.startswith(".."):
             found.append(_Package(folder=folder, package=name, files=paths, names=_names(ground.checkout, paths)))
-    if not found and done.exit_code != 0:
-        raise ToolchainError(f"go list failed: {(done.stderr or done.output).decode('utf-8', 'replace')[-400:]}")
+    if not found and (done.exit_code != 0 or lost):
+        said = "; ".join(filter(None, lost)) or (done.stderr or done.output).decode("utf-8", "replace")
+        raise ToolchainError(f"go list failed: {said[-400:]}")
     version = ground.sandbox.run(["go", "version"], box=box(plan, ground, env=env), timeout_s=30).text.split()
     tested = [one for one in found if one.files] or found[:1]  # without any test, one package holds the planted ones
     return tested, module, version[2] if len(version) > 2 else "go"
